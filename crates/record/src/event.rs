@@ -40,7 +40,8 @@ pub enum Event {
         /// Samples that the step needs.
         wanted: u64,
     },
-    /// About a second of a step has passed; not told of a warm-up, nor of `connect` runs.
+    /// About a second of a step has passed; not told of a warm-up, of `connect` runs, nor of watched
+    /// steps.
     Interval {
         /// Number of the step, from 0.
         step: u32,

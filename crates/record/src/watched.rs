@@ -17,7 +17,7 @@ pub struct Watched {
     pub has_no_results: bool,
     /// Deliveries of the messages that were confirmed.
     pub of_confirmed: Fates,
-    /// Deliveries of those that were sent and not confirmed: the server may not have had them.
+    /// Deliveries of messages that were sent but not confirmed. The server may never have got them.
     pub of_unconfirmed: Fates,
     /// Clients that lost a message of which they were told nothing.
     pub silent_clients: u64,
@@ -62,24 +62,33 @@ pub struct Fates {
 }
 
 impl Fates {
-    /// All deliveries.
+    /// All deliveries. As every sum here, it stops at the highest number: a record of a stranger may have
+    /// counts whose sum is higher.
     pub const fn all(&self) -> u64 {
-        self.live + self.made_good + self.lost()
+        self.came().saturating_add(self.lost())
+    }
+
+    /// Those that came.
+    pub const fn came(&self) -> u64 {
+        self.live.saturating_add(self.made_good)
     }
 
     /// Those that did not come.
     pub const fn lost(&self) -> u64 {
-        self.lost_silent + self.lost_joining + self.lost_cut + self.lost_away
+        self.lost_silent
+            .saturating_add(self.lost_joining)
+            .saturating_add(self.lost_cut)
+            .saturating_add(self.lost_away)
     }
 
     /// Adds others.
     pub const fn add(&mut self, other: Self) {
-        self.live += other.live;
-        self.made_good += other.made_good;
-        self.lost_silent += other.lost_silent;
-        self.lost_joining += other.lost_joining;
-        self.lost_cut += other.lost_cut;
-        self.lost_away += other.lost_away;
+        self.live = self.live.saturating_add(other.live);
+        self.made_good = self.made_good.saturating_add(other.made_good);
+        self.lost_silent = self.lost_silent.saturating_add(other.lost_silent);
+        self.lost_joining = self.lost_joining.saturating_add(other.lost_joining);
+        self.lost_cut = self.lost_cut.saturating_add(other.lost_cut);
+        self.lost_away = self.lost_away.saturating_add(other.lost_away);
     }
 }
 

@@ -6,7 +6,6 @@
 
 use super::claim::Claims;
 use super::samples::{count, together};
-use crate::failover::{came, lost};
 use plan::{DialectFile, Fault, Nanos, Plan};
 use record::{Fates, FaultDone, Measurement, StepRecord, Timeline, Watched};
 
@@ -76,7 +75,7 @@ fn messages(claims: &mut Claims, of: &Watched, step: &StepRecord, plan: &Plan) {
             has_none,
         );
     }
-    let heard = [&of.of_confirmed, &of.of_unconfirmed].map(came);
+    let heard = [&of.of_confirmed, &of.of_unconfirmed].map(Fates::came);
     let least = heard.into_iter().chain([of.duplicate, of.repeated]);
     let least = least.fold(0, u64::saturating_add);
     let messages = step.generator.messages;
@@ -96,7 +95,7 @@ fn deliveries(claims: &mut Claims, of: &Watched, step: &StepRecord, plan: &Plan)
         ("of_unconfirmed", &of.of_unconfirmed, unconfirmed),
     ] {
         let due = messages.saturating_mul(listeners);
-        let all = came(fates).saturating_add(lost(fates));
+        let all = fates.all();
         claims.equal(
             format!("watched.{name}"),
             all,

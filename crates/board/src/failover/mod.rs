@@ -177,24 +177,8 @@ pub(crate) const fn does_harm(deed: FaultDeed) -> bool {
 
 /// The share of deliveries that did not come; `None` where there are none.
 pub(crate) fn share_lost(fates: &Fates) -> Option<f64> {
-    let all = came(fates).saturating_add(lost(fates));
-    (all > 0).then(|| lost(fates) as f64 / all as f64)
-}
-
-/// Deliveries that came.
-pub(crate) const fn came(fates: &Fates) -> u64 {
-    fates.live.saturating_add(fates.made_good)
-}
-
-/// Deliveries that did not come. A record of a stranger may have counts whose sum is too large.
-pub(crate) fn lost(fates: &Fates) -> u64 {
-    let kinds = [
-        fates.lost_silent,
-        fates.lost_joining,
-        fates.lost_cut,
-        fates.lost_away,
-    ];
-    kinds.into_iter().fold(0, u64::saturating_add)
+    let all = fates.all();
+    (all > 0).then(|| fates.lost() as f64 / all as f64)
 }
 
 /// Where a part of the timeline begins.

@@ -59,10 +59,22 @@ fn parse(text: &str) -> Result<Manifest, Vec<String>> {
 
 /// The manifest with `old` replaced by `new`; its only problem.
 fn problem(old: &str, new: &str) -> String {
-    assert!(GOOD.contains(old), "{old} is not in the example");
-    let problems = parse(&GOOD.replacen(old, new, 1)).expect_err("the manifest is wrong");
+    problem_in(GOOD, old, new)
+}
+
+/// The same of another manifest.
+fn problem_in(text: &str, old: &str, new: &str) -> String {
+    assert!(text.contains(old), "{old} is not in the example");
+    let problems = parse(&text.replacen(old, new, 1)).expect_err("the manifest is wrong");
     assert_eq!(problems.len(), 1, "{problems:?}");
     problems[0].clone()
+}
+
+/// The same without the name of the file.
+fn only_problem(text: &str, old: &str, new: &str) -> String {
+    let problem = problem_in(text, old, new);
+    let place = problem.trim_start_matches("servers/go-example/server.toml:");
+    place.to_owned()
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl Timetable {
     }
 }
 
-/// Begins a fault that is due. One that is late is done all the same, so that what follows it has a sense.
+/// Begins a fault that is due. One that is late is done all the same, because later faults may depend on it.
 fn begin(done: &mut FaultDone, server: &mut Server, now_ns: u64) -> State {
     match server.begin(done.planned.deed, done.planned.what) {
         Ok(under_way) => {
@@ -137,15 +137,10 @@ fn end(done: &mut FaultDone, result: Result<(), String>, now_ns: u64) {
     }
 }
 
-/// The clock of the generator's events.
+/// The clock of the generator's events, which every kernel has.
 fn monotonic_ns() -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the kernel fills a valid time; this clock is always there.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    let now = host_facts::process::clock(libc::CLOCK_MONOTONIC);
+    now.map_or(0, |now| now.as_nanos() as u64)
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ impl Member {
         }
     }
 
-    /// Whether this broadcast is one of those that it forgets.
+    /// Whether it forgets this broadcast.
     fn forgets(&self) -> bool {
         let NodeOptions { after, forget, .. } = self.options;
         let number = self.counted.fetch_add(1, Ordering::SeqCst);

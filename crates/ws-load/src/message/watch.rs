@@ -41,11 +41,11 @@ pub(crate) struct Watcher {
     pub(crate) client: u64,
     /// The times in which it had a connection and was ready, in their order.
     pub(crate) stays: Vec<Stay>,
-    /// By message: when it came first, and [`NEVER`] where it did not.
+    /// By message: when it first came; [`NEVER`] if it did not.
     pub(crate) heard: Vec<u32>,
 }
 
-/// What stands for a message that did not come.
+/// The time of something that did not happen.
 pub(crate) const NEVER: u32 = u32::MAX;
 
 /// A time in which a client was ready.

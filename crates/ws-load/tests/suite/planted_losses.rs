@@ -1,10 +1,9 @@
 //! Messages that are watched over two nodes with a broker that loses, doubles and delays as many as it is
 //! told to, and with a node that confirms what it forgets: each is counted exactly, and in its class.
 
-use crate::engine::common::eventually;
-use plan::{Backoff, Clients, Load, Nanos, Plan, Reconnect, Timestamps, Watch};
+use crate::engine::common::{eventually, fates, plan, run, watching};
+use ::plan::{Io, Nanos, Timestamps};
 use record::{Fates, Watched};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use test_servers::cluster::{Broker, BrokerOptions, Node, NodeOptions};
 
@@ -23,38 +22,16 @@ fn watched(broker: BrokerOptions, node: impl Fn(&mut NodeOptions)) -> Watched {
         Node::start(options).unwrap()
     });
     eventually("the nodes have their broker", || broker.nodes() == 2);
-    let plan = Plan::new(format!("ws://{}/ws", nodes[0].addr())).with(|plan| {
+    let one = plan(nodes[0].addr(), Io::Epoll, Timestamps::User);
+    let plan = watching(one, CLIENTS, Nanos::secs(2)).with(|plan| {
         plan.target.nodes = nodes.iter().map(Node::addr).collect();
-        plan.load = Load::Watch(Watch {
-            rate: 100.0,
-            duration: Nanos::secs(2),
-            // Longer than any pause of a busy machine.
-            patience: Nanos::secs(10),
-        });
-        plan.clients = Clients::steps(CLIENTS, 0, Some(1));
-        plan.populations[0].reconnect = Reconnect::Backoff(Backoff {
-            first: Nanos::millis(50),
-            most: Nanos::millis(200),
-            ..Backoff::default()
-        });
-        plan.message.padding = 64;
-        plan.connection.timeout = Nanos::secs(20);
-        plan.generator.threads = 2;
-        plan.generator.timestamps = Timestamps::User;
-        plan.generator.seed = 5;
     });
-    let measured = ws_load::run(&plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let measured = run(&plan);
     let [step] = &measured.steps[..] else {
         panic!("{:?}", measured.outcome);
     };
     assert!(step.faults.is_empty(), "{}", step.faults);
     *step.watched.clone().unwrap()
-}
-
-fn all(of: &Watched) -> Fates {
-    let mut all = of.of_confirmed;
-    all.add(of.of_unconfirmed);
-    all
 }
 
 #[test]
@@ -117,7 +94,7 @@ fn what_is_lost_by_nodes_that_end_the_connections_is_no_silent_loss() {
         },
         |node| node.loud = true,
     );
-    let fates = all(&of);
+    let fates = fates(&of);
     assert_eq!(fates.lost_silent, 0, "{of:?}");
     assert!(fates.lost_cut >= 3 * EACH, "{of:?}");
     assert_eq!(fates.all(), of.sent * EACH);

@@ -40,22 +40,15 @@ impl<'a> Row<'a> {
                 .map(|one| of(one))
                 .fold(0, u64::saturating_add)
         };
-        let fate = |of: fn(&Fates) -> u64| {
-            let each = all.iter().map(|one| of(&one.counted()));
-            each.fold(0, u64::saturating_add)
-        };
+        let fates = all.iter().fold(Fates::default(), |mut sum, one| {
+            sum.add(one.counted());
+            sum
+        });
         (!all.is_empty()).then(|| Lost {
             sent: sum(|of| of.sent),
             confirmed: sum(|of| of.confirmed),
             has_no_results: watched.iter().any(|of| of.has_no_results),
-            fates: Fates {
-                live: fate(|of| of.live),
-                made_good: fate(|of| of.made_good),
-                lost_silent: fate(|of| of.lost_silent),
-                lost_joining: fate(|of| of.lost_joining),
-                lost_cut: fate(|of| of.lost_cut),
-                lost_away: fate(|of| of.lost_away),
-            },
+            fates,
             again: sum(|of| of.duplicate.saturating_add(of.repeated)),
             reordered: sum(|of| of.reordered),
             same_node: extra::merged(&watched, |of| of.same_node.as_ref()),

@@ -39,8 +39,8 @@ pub(super) fn check(variant: &Variant, place: Option<Range<usize>>, p: &mut Prob
     if variant.nodes.is_some() {
         if !variant.workloads.contains(&Workload::Broadcast) {
             say(
-                "has \"nodes\" and no \"broadcast\" in its workloads, by which is seen that its \
-                 nodes know each other: add it"
+                "has \"nodes\" and no \"broadcast\" in its workloads, which shows that its nodes \
+                 know each other: add it"
                     .into(),
             );
         }

@@ -18,12 +18,7 @@ broker = true
 
 /// The only problem of that with `old` replaced by `new`.
 fn problem_of(old: &str, new: &str) -> String {
-    let text = of_nodes();
-    assert!(text.contains(old), "{old} is not in the example");
-    let problems = parse(&text.replacen(old, new, 1)).expect_err("the manifest is wrong");
-    assert_eq!(problems.len(), 1, "{problems:?}");
-    let place = problems[0].trim_start_matches("servers/go-example/server.toml:");
-    place.to_owned()
+    only_problem(&of_nodes(), old, new)
 }
 
 #[test]
@@ -61,8 +56,8 @@ fn what_nodes_cannot_be_is_said() {
     );
     assert_eq!(
         problem_of("nodes = 3", "nodes = 3\nworkloads = [\"echo\"]"),
-        "36:8: the variant \"clustered\" has \"nodes\" and no \"broadcast\" in its workloads, by which is \
-         seen that its nodes know each other: add it"
+        "36:8: the variant \"clustered\" has \"nodes\" and no \"broadcast\" in its workloads, which shows \
+         that its nodes know each other: add it"
     );
     let two = "broker = true\n\n[[service]]\nname = \"other\"\ncommand = [\"x\", \"{service:other}\"]\n\
                broker = true";

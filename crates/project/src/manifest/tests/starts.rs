@@ -31,12 +31,7 @@ step-size = 100
 
 /// The only problem of the rich example with `old` replaced by `new`.
 fn rich_problem(old: &str, new: &str) -> String {
-    let text = rich();
-    assert!(text.contains(old), "{old} is not in the example");
-    let problems = parse(&text.replacen(old, new, 1)).expect_err("the manifest is wrong");
-    assert_eq!(problems.len(), 1, "{problems:?}");
-    let place = problems[0].trim_start_matches("servers/go-example/server.toml:");
-    place.to_owned()
+    only_problem(&rich(), old, new)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Plans against test servers.
 
-use plan::{Clients, Io, Load, Nanos, Plan, Timestamps};
-use record::End;
+use plan::{Backoff, Clients, Io, Load, Nanos, Plan, Reconnect, Timestamps, Watch};
+use record::{End, Fates, Watched};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
@@ -25,6 +25,33 @@ pub(crate) fn plan(addr: SocketAddr, io: Io, timestamps: Timestamps) -> Plan {
         plan.generator.timestamps = timestamps;
         plan.generator.seed = 11;
     })
+}
+
+/// The plan with messages that are watched: a hundred a second for so long, in one step of so many
+/// clients, which come back within a moment.
+pub(crate) fn watching(plan: Plan, clients: u32, duration: Nanos) -> Plan {
+    plan.with(|plan| {
+        plan.load = Load::Watch(Watch {
+            rate: 100.0,
+            duration,
+            // Longer than any pause of a busy machine.
+            patience: Nanos::secs(10),
+        });
+        plan.clients = Clients::steps(clients, 0, Some(1));
+        plan.populations[0].reconnect = Reconnect::Backoff(Backoff {
+            first: Nanos::millis(50),
+            most: Nanos::millis(100),
+            ..Backoff::default()
+        });
+        plan.generator.threads = 3;
+    })
+}
+
+/// All deliveries of a watched step by what became of them.
+pub(crate) fn fates(of: &Watched) -> Fates {
+    let mut all = of.of_confirmed;
+    all.add(of.of_unconfirmed);
+    all
 }
 
 /// Runs a plan to its end.

@@ -2,10 +2,8 @@
 //! end on the way to it.
 
 use super::plan;
-use crate::engine::common::{CLOSED, eventually, run};
-use ::plan::{
-    Backoff, Clients, Dialect, Load, Meaning, Nanos, Plan, Reconnect, Watch, built_in_dialects,
-};
+use crate::engine::common::{self, CLOSED, eventually, fates, run};
+use ::plan::{Dialect, Meaning, Nanos, Plan, built_in_dialects};
 use record::{End, Fates, Verdict, Watched};
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -25,21 +23,7 @@ fn oracle(options: OracleOptions) -> Oracle {
 }
 
 fn watching(addr: SocketAddr) -> Plan {
-    plan(addr).with(|plan| {
-        plan.load = Load::Watch(Watch {
-            rate: 100.0,
-            duration: Nanos::millis(1200),
-            // Longer than any pause of a busy machine.
-            patience: Nanos::secs(10),
-        });
-        plan.clients = Clients::steps(CLIENTS, 0, Some(1));
-        plan.populations[0].reconnect = Reconnect::Backoff(Backoff {
-            first: Nanos::millis(50),
-            most: Nanos::millis(100),
-            ..Backoff::default()
-        });
-        plan.generator.threads = 3;
-    })
+    common::watching(plan(addr), CLIENTS, Nanos::millis(1200))
 }
 
 fn watched(plan: &Plan) -> Watched {
@@ -55,14 +39,9 @@ fn watched(plan: &Plan) -> Watched {
     };
     assert!(step.faults.is_empty(), "{}", step.faults);
     // A busy machine may stamp too few reads, which makes a step noisy.
-    assert_ne!(step.verdict, Verdict::Fail, "{:?}", step.verdict_reasons);
+    let is_known = matches!(step.verdict, Verdict::Pass | Verdict::Noisy);
+    assert!(is_known, "{:?}: {:?}", step.verdict, step.verdict_reasons);
     *step.watched.clone().expect("a watched step")
-}
-
-fn all(of: &Watched) -> Fates {
-    let mut all = of.of_confirmed;
-    all.add(of.of_unconfirmed);
-    all
 }
 
 #[test]
@@ -113,8 +92,8 @@ fn deliveries_that_are_left_out_made_twice_or_not_confirmed_are_counted_exactly(
     let lost = copies().filter(|copy| copy.fate == Fate::Lost).count() as u64;
     let doubled = copies().filter(|copy| copy.fate == Fate::Doubled).count() as u64;
     assert!(lost > 20 && doubled > 10, "{lost} {doubled}");
-    assert_eq!(all(&of).lost_silent, lost);
-    assert_eq!(all(&of).live, DUE - lost);
+    assert_eq!(fates(&of).lost_silent, lost);
+    assert_eq!(fates(&of).live, DUE - lost);
     assert_eq!((of.duplicate, of.repeated), (doubled, 0));
     assert_eq!(of.confirmed, MESSAGES - MESSAGES / 10);
     assert_eq!(of.timeline.lost_silent.iter().sum::<u64>(), lost);
@@ -216,12 +195,9 @@ fn pass(client: TcpStream, server: SocketAddr) -> io::Result<[TcpStream; 2]> {
 fn clients_of_a_node_that_goes_come_back_to_the_other() {
     let server = oracle(OracleOptions::default());
     let ways = [Way::to(server.addr()), Way::to(server.addr())];
-    let plan = watching(ways[0].addr).with(|plan| {
+    let long = common::watching(plan(ways[0].addr), CLIENTS, Nanos::secs(3));
+    let plan = long.with(|plan| {
         plan.target.nodes = ways.iter().map(|way| way.addr).collect();
-        let Load::Watch(watch) = &mut plan.load else {
-            unreachable!("it is watched");
-        };
-        watch.duration = Nanos::secs(3);
     });
     let half = u64::from(CLIENTS) / 2;
     let of = thread::scope(|scope| {
@@ -232,7 +208,7 @@ fn clients_of_a_node_that_goes_come_back_to_the_other() {
         ways[1].end();
         running.join().unwrap()
     });
-    let all = all(&of);
+    let all = fates(&of);
     assert_eq!(of.bystanders, half);
     assert_eq!(of.ends.iter().map(|end| end.count).sum::<u64>(), half);
     assert_eq!(all.lost_silent, 0, "{all:?}");
