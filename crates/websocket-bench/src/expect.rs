@@ -375,6 +375,8 @@ mod tests {
             "mean<2ms",
             "faults<=0",
             "drops<=3",
+            "lost<=4",
+            "silent<=5",
             "received>=10000/s",
             "sent>=0.5/s",
             "back.p95<5s",

@@ -4,3 +4,4 @@ mod dialect_file;
 mod limits;
 mod plan_parts;
 mod plans;
+mod watched;

@@ -72,6 +72,7 @@ mod terminal;
 mod throughput;
 mod tls;
 mod tls_offered;
+mod watched;
 mod window;
 mod worker_credentials;
 mod worker_process;

@@ -1,0 +1,93 @@
+//! `load.watch` as a user meets it: what is printed, what `--expect` makes of it, and what is refused.
+
+use crate::support::{assert_valid, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use test_servers::oracle::{Fate, Oracle, OracleOptions, Strikes};
+
+/// Fifty messages to ten clients, and what each must not take longer than.
+const PLAN: &str = r#"
+audience = "everyone"
+[clients.steps]
+first = 10
+count = 1
+[load.watch]
+rate = 50.0
+duration = "1s"
+patience = "10s"
+[[fault]]
+at = "500ms"
+do = "kill"
+what = "node:1"
+"#;
+
+fn planned() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("watch.toml");
+    fs::write(&plan, PLAN).unwrap();
+    (folder, plan)
+}
+
+fn command(plan: &Path, server: &Oracle) -> String {
+    format!("run {} ws://{}/ws", plan.display(), server.addr())
+}
+
+#[test]
+fn what_was_lost_is_told_and_counts_where_it_is_expected_not_to_be() {
+    let server = Oracle::start(OracleOptions {
+        lost: Strikes {
+            every: 40,
+            first: 5,
+        },
+        ..OracleOptions::default()
+    })
+    .unwrap();
+    let (folder, plan) = planned();
+    let json = folder.path().join("run.json");
+    let ran = run(&format!(
+        "{} --json {} --expect lost<=0 --expect silent<=1 --expect silent<=500",
+        command(&plan, &server),
+        json.display()
+    ))
+    .exits(2);
+    let told = server.told();
+    let copies = told.asked.iter().flat_map(|asked| &asked.copies);
+    let lost = copies.filter(|copy| copy.fate == Fate::Lost).count();
+    let live = 500 - lost;
+    let ran = ran.says(&[
+        &format!("expectation failed: lost<=0: {lost} in all steps together"),
+        &format!("expectation failed: silent<=1: {lost} in all steps together"),
+    ]);
+    for printed in [
+        "50 of 50 were sent, 50 were confirmed",
+        &format!("{live} of 500 came live"),
+        &format!("{lost} in silence (the connection stayed)"),
+    ] {
+        assert!(ran.stdout.contains(printed), "{printed}: {ran:#?}");
+    }
+    let record = assert_valid(&json);
+    let watched = record.steps[0].watched.as_ref().unwrap();
+    assert_eq!(watched.of_confirmed.lost_silent, lost as u64);
+    assert_eq!(record.plan.faults.len(), 1);
+}
+
+#[test]
+fn several_processes_and_expectations_without_a_watch_are_refused() {
+    let server = Oracle::start(OracleOptions::default()).unwrap();
+    let (_folder, plan) = planned();
+    let command = command(&plan, &server);
+    run(&format!("{command} --processes 2"))
+        .exits(1)
+        .says(&["load.watch follows each message to each client within one process"]);
+    let (one, more) = ("--set clients.steps.count=2", "clients.steps.count");
+    run(&format!("{command} {one}")).exits(1).says(&[more]);
+    let broadcast = format!("broadcast ws://{}/ws --total-steps 1", server.addr());
+    for expected in ["lost<=0", "silent<=0"] {
+        run(&format!("{broadcast} --expect {expected}"))
+            .exits(1)
+            .says(&[&format!(
+                "--expect {expected}: what became of each delivery is told of load.watch alone"
+            )]);
+    }
+}
