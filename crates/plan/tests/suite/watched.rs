@@ -51,7 +51,7 @@ fn what_cannot_be_watched_is_named() {
         ("/clients", json!({"search": {}}), "clients.search"),
         ("/audience", json!("sender"), "audience"),
         ("/audience", json!({"room": {"equal": 2}}), "audience"),
-        ("/populations/0/reads", json!("stopped"), "populations"),
+        ("/populations/0/reads", json!("stopped"), "populations.reads"),
         ("/populations/0/life", leaves, "populations.life"),
         ("/populations", json!([{}, {}]), "populations"),
         ("/warm_up", json!("1s"), "warm_up"),
