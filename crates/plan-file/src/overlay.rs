@@ -1,15 +1,12 @@
 //! `--set KEY=VALUE`: a value at a place of a plan.
 
 use crate::words;
-use plan::REDACTED_VALUE;
+use plan::{Load, REDACTED_VALUE};
 use std::str::FromStr;
 use toml::{Table, Value};
 
 /// Parts of which a plan has one kind, whose name stands between the part and its keys.
-const KINDS: [(&str, &[&str]); 2] = [
-    ("load", &["closed", "open", "connect"]),
-    ("clients", &["steps", "search"]),
-];
+const KINDS: [(&str, &[&str]); 2] = [("load", &Load::NAMES), ("clients", &["steps", "search"])];
 
 /// Most parts of a key: those of a plan have fewer.
 const MOST_PARTS: usize = 16;

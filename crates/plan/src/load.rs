@@ -19,6 +19,9 @@ pub enum Load {
 }
 
 impl Load {
+    /// The words of plans for its kinds.
+    pub const NAMES: [&'static str; 4] = ["closed", "open", "connect", "watch"];
+
     /// A closed loop.
     pub const fn closed(in_flight: u32, samples: u32) -> Self {
         Self::Closed(Closed { in_flight, samples })

@@ -1,6 +1,6 @@
 //! What a plan may say of messages that are watched, of nodes, and of faults.
 
-use plan::{Plan, PlanError};
+use plan::{Load, Plan, PlanError, plan_schema};
 use serde_json::{Value, json};
 
 /// A plan of everything that they may have, with a value in another place.
@@ -51,7 +51,11 @@ fn what_cannot_be_watched_is_named() {
         ("/clients", json!({"search": {}}), "clients.search"),
         ("/audience", json!("sender"), "audience"),
         ("/audience", json!({"room": {"equal": 2}}), "audience"),
-        ("/populations/0/reads", json!("stopped"), "populations.reads"),
+        (
+            "/populations/0/reads",
+            json!("stopped"),
+            "populations.reads",
+        ),
         ("/populations/0/life", leaves, "populations.life"),
         ("/populations", json!([{}, {}]), "populations"),
         ("/warm_up", json!("1s"), "warm_up"),
@@ -73,4 +77,14 @@ fn what_cannot_be_watched_is_named() {
         let error = with(pointer, value.clone()).expect_err(field);
         assert_eq!(error.field(), field, "{pointer} {value}: {error}");
     }
+}
+
+#[test]
+fn every_kind_of_load_has_its_word_among_those_that_set_knows() {
+    let schema = plan_schema();
+    let kinds = schema
+        .pointer("/$defs/Load/oneOf")
+        .and_then(Value::as_array);
+    let words = kinds.unwrap().iter().map(|kind| &kind["required"][0]);
+    assert_eq!(words.collect::<Vec<_>>(), Load::NAMES);
 }

@@ -80,8 +80,15 @@ fn several_processes_and_expectations_without_a_watch_are_refused() {
     run(&format!("{command} --processes 2"))
         .exits(1)
         .says(&["load.watch follows each message to each client within one process"]);
-    let (one, more) = ("--set clients.steps.count=2", "clients.steps.count");
-    run(&format!("{command} {one}")).exits(1).says(&[more]);
+    for (set, words) in [
+        ("clients.steps.count=2", "clients.steps.count"),
+        ("load.watch.rate=10000000", "50,000,000"),
+        ("load.patience=0s", "load.watch.patience"),
+    ] {
+        run(&format!("{command} --set {set}"))
+            .exits(1)
+            .says(&[words]);
+    }
     let broadcast = format!("broadcast ws://{}/ws --total-steps 1", server.addr());
     for expected in ["lost<=0", "silent<=0"] {
         run(&format!("{broadcast} --expect {expected}"))
