@@ -1,8 +1,8 @@
 //! The record of one run of the generator against one server.
 
 use super::{
-    Churn, CompressionUse, Connections, Environment, Faults, Feed, Heartbeats, InFlight, Latency,
-    SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict, Watched,
+    Churn, CompressionUse, Connections, DropTimes, Environment, Faults, Feed, Heartbeats, InFlight,
+    Latency, SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict, Watched,
 };
 use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
 use schemars::JsonSchema;
@@ -170,6 +170,10 @@ pub struct StepRecord {
     /// Clients that left during the step; absent where none may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub churn: Option<Box<Churn>>,
+    /// Connections that ended although the generator did not close them, by how and when. Absent where
+    /// none did, and in records from before.
+    #[serde(default)]
+    pub drops: Option<Box<DropTimes>>,
     /// What the server did wrong.
     pub faults: Faults,
     /// What the generator used and how late it was.

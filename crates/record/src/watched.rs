@@ -38,8 +38,6 @@ pub struct Watched {
     pub cross_node: Option<Latency>,
     /// The same to clients whose connection lasted to the end, of any node.
     pub bystander_latency: Option<Latency>,
-    /// How connections ended, in words, with how many did so; the most frequent first, 20 at most.
-    pub ends: Vec<ConnectionEnd>,
     /// What became of the messages over time.
     pub timeline: Timeline,
 }
@@ -90,15 +88,6 @@ impl Fates {
         self.lost_cut = self.lost_cut.saturating_add(other.lost_cut);
         self.lost_away = self.lost_away.saturating_add(other.lost_away);
     }
-}
-
-/// How connections ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ConnectionEnd {
-    /// In words.
-    pub how: Told,
-    /// How many.
-    pub count: u64,
 }
 
 /// A step in parts of equal length, by when messages were due. Entry *i* of each list is of the part from

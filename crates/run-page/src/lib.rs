@@ -3,6 +3,7 @@
 
 pub mod axes;
 mod chart;
+mod drops;
 mod feed;
 pub mod figures;
 mod heat;

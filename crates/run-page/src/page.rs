@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::timeline::Timeline;
 use crate::watched::{FaultMark, WatchedChart};
-use crate::{feed, figures};
+use crate::{drops, feed, figures};
 use crate::{heat, lines};
 use askama::Template;
 use plan::{Measure, Workload};
@@ -23,6 +23,9 @@ struct Page<'a> {
     watched: Vec<WatchedChart>,
     columns: Vec<&'static str>,
     steps: Vec<Step>,
+    /// Of each way in which connections of a step ended.
+    drops: Vec<[String; drops::CELLS.len()]>,
+    drop_columns: [&'static str; drops::CELLS.len()],
     /// Of each step that has a feed.
     feeds: Vec<[String; feed::COLUMNS.len()]>,
     feed_columns: [&'static str; feed::COLUMNS.len()],
@@ -61,6 +64,7 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
         time.as_ref().and_then(|time| heat::chart(time, limit_ns)),
         time.as_ref().map(lines::messages),
         lines::percentiles(&record.steps, limit_ns),
+        drops::chart(record),
     ];
     let plan = serde_json::to_string_pretty(&record.plan);
     let plan = plan.map_err(|error| askama::Error::Custom(error.into()))?;
@@ -73,6 +77,8 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
         watched: watched(record),
         columns: columns(is_connect),
         steps: record.steps.iter().map(step).collect(),
+        drops: record.steps.iter().flat_map(drops::rows).collect(),
+        drop_columns: drops::CELLS,
         feeds: record.steps.iter().filter_map(feed::row).collect(),
         feed_columns: feed::COLUMNS,
         faults: faults(record),

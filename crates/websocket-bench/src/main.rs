@@ -9,6 +9,7 @@ mod bench;
 mod churn_format;
 mod distributed;
 mod draft;
+mod drop_format;
 mod exit;
 mod expect;
 mod feed_format;

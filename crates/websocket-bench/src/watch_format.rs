@@ -1,12 +1,8 @@
 //! What became of the messages of a watched step, in human-readable form.
 
 use record::{Fates, Latency, Watched, latency_text};
-use ws_proto::escaped;
 
-/// Ends of connections that are shown.
-const SHOWN: usize = 5;
-
-/// Messages, deliveries by what became of them, latencies and ends of connections, one to a line.
+/// Messages, deliveries by what became of them, and latencies, one to a line.
 pub(crate) fn watched(of: &Watched) -> String {
     let mut all = of.of_confirmed;
     all.add(of.of_unconfirmed);
@@ -55,19 +51,6 @@ pub(crate) fn watched(of: &Watched) -> String {
             "\n    bystanders   {} clients whose connection lasted: {}",
             of.bystanders,
             times(latency)
-        ));
-    }
-    for end in of.ends.iter().take(SHOWN) {
-        text.push_str(&format!(
-            "\n    ended        {} times: {}",
-            end.count,
-            escaped(&end.how)
-        ));
-    }
-    if of.ends.len() > SHOWN {
-        let more = of.ends.len() - SHOWN;
-        text.push_str(&format!(
-            "\n    ended        in {more} other ways (see the record)"
         ));
     }
     text

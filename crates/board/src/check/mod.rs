@@ -6,6 +6,7 @@
 
 mod claim;
 mod clients;
+mod drops;
 mod figures;
 mod held;
 mod row;

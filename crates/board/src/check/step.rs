@@ -3,7 +3,7 @@
 
 use super::claim::Claims;
 use super::samples::count;
-use super::{clients, held, watched};
+use super::{clients, drops, held, watched};
 use plan::{Audience, Load, Measure};
 use record::{InFlight, Latency, RunRecord, StepRecord, Throughput, Verdict, judge};
 
@@ -18,6 +18,7 @@ pub(super) fn check(index: usize, step: &StepRecord, run: &RunRecord) -> Vec<Str
     in_flight(&mut claims, step, run);
     clients::check(&mut claims, step, run);
     held::check(&mut claims, step);
+    drops::check(&mut claims, step);
     watched::check(&mut claims, step, &run.plan);
     concluded(&mut claims, step, run);
     claims.wrong()

@@ -7,10 +7,7 @@
 use super::claim::Claims;
 use super::samples::{count, together};
 use plan::{DialectFile, Fault, Nanos, Plan};
-use record::{Fates, FaultDone, Measurement, StepRecord, Timeline, Watched};
-
-/// Kinds of ends of connections that a record has at most.
-const MOST_ENDS: usize = 20;
+use record::{DropTimes, Fates, FaultDone, Measurement, StepRecord, Timeline, Watched};
 
 pub(super) fn check(claims: &mut Claims, step: &StepRecord, plan: &Plan) {
     let is_asked = plan.watch().is_some();
@@ -124,13 +121,10 @@ fn clients(claims: &mut Claims, of: &Watched, step: &StepRecord) {
         by,
         silent > 0,
     );
-    let ended = of.ends.iter().map(|end| end.count);
-    let ended = ended.fold(0, u64::saturating_add);
+    let ended = step.drops.as_deref().map_or(0, DropTimes::count);
     let gone = all.saturating_sub(of.bystanders);
-    if of.ends.len() < MOST_ENDS {
-        let name = "the clients without watched.bystanders";
-        claims.at_most(name, gone, "watched.ends", ended);
-    }
+    let name = "the clients without watched.bystanders";
+    claims.at_most(name, gone, "drops", ended);
     let mut before = all;
     let mut left = 0u64;
     for (part, &ready) in of.timeline.ready.iter().enumerate() {
@@ -139,14 +133,7 @@ fn clients(claims: &mut Claims, of: &Watched, step: &StepRecord) {
         left = left.saturating_add(before.saturating_sub(ready));
         before = ready;
     }
-    if of.ends.len() < MOST_ENDS {
-        claims.at_most(
-            "what watched.timeline.ready lost",
-            left,
-            "watched.ends",
-            ended,
-        );
-    }
+    claims.at_most("what watched.timeline.ready lost", left, "drops", ended);
 }
 
 fn over_time(claims: &mut Claims, of: &Watched, plan: &Plan) {

@@ -5,8 +5,8 @@
 use super::fixture_under::under;
 use plan::{Clients, Fault, FaultDeed, FaultPart, Limits, Load, Nanos, Plan, Watch};
 use record::{
-    Claim, ConnectionEnd, Fates, FaultDone, Latency, Measurement, Recorder, StepRecord, Timeline,
-    Watched,
+    Claim, DropCause, DropHow, DropTimes, Fates, FaultDone, Latency, Measurement, Recorder,
+    StepRecord, Timeline, Watched,
 };
 
 const TICK_NS: u64 = 100_000_000;
@@ -134,6 +134,18 @@ pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRe
     (step.limited_ns, step.over_limit) = (None, false);
     step.verdict = record::Verdict::Pass;
     step.generator.messages = live + of_confirmed.made_good + of_unconfirmed.made_good + confirmed;
+    step.drops = has_cut.then(|| {
+        Box::new(DropTimes {
+            interval_ns: 1_000_000_000,
+            causes: vec![DropCause {
+                how: DropHow::Reset,
+                code: None,
+                count: cut,
+                first: "reset by the server".into(),
+                intervals: [(0, cut)].into(),
+            }],
+        })
+    });
     step.watched = Some(Box::new(Watched {
         planned: messages,
         sent: messages,
@@ -149,13 +161,6 @@ pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRe
         same_node: latency(median_us, live / 2, slowest_ns),
         cross_node: latency(median_us * 2, live - live / 2, slowest_ns),
         bystander_latency: latency(median_us, live / 2, slowest_ns),
-        ends: match has_cut {
-            true => vec![ConnectionEnd {
-                how: "reset by the server".into(),
-                count: cut,
-            }],
-            false => Vec::new(),
-        },
         timeline,
         ..Watched::default()
     }));

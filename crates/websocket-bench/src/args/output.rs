@@ -19,6 +19,10 @@ pub(crate) struct Output {
     /// the names of docs/result-format.md
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write a table to a file, or to stdout (`-`): one line for each second of each step, with what was
+    /// sent and received, and how many connections ended, and how
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv_series: Option<PathBuf>,
     /// Write JUnit XML to a file, for the display of a CI: one test case for the run and one for each
     /// --expect
     #[arg(long, value_name = "FILE")]
@@ -64,6 +68,7 @@ impl Output {
         let places = [
             ("--json", &self.json),
             ("--csv", &self.csv),
+            ("--csv-series", &self.csv_series),
             ("--junit", &self.junit),
             ("--html", &self.html),
             ("--events", &self.events),

@@ -14,7 +14,7 @@ use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::flags::Flags;
 use crate::format;
-use crate::{churn_format, feed_format, watch_format};
+use crate::{churn_format, drop_format, feed_format, watch_format};
 use ::record::{
     BUSY, End, Event, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
 };
@@ -282,6 +282,9 @@ impl Outputs {
             }
             if let Some(watched) = &step.watched {
                 writeln!(out, "{}", watch_format::watched(watched))?;
+            }
+            if let Some(drops) = &step.drops {
+                writeln!(out, "{}", drop_format::drops(drops))?;
             }
             if self.verbose {
                 writeln!(out, "{}", self.flags.beside(&format::step_details(step)))?;

@@ -17,6 +17,7 @@ mod deploy;
 mod dialect_file;
 mod dialects;
 mod documented_plans;
+mod drops;
 mod events;
 mod examples;
 mod expectations;

@@ -3,7 +3,7 @@
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
 use crate::message::{
-    FeedPart, HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart,
+    DropsPart, FeedPart, HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart,
 };
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
@@ -66,6 +66,7 @@ impl Merged<'_> {
         let mut segments = SegmentsPart::default();
         let mut compression = CompressionUse::default();
         let mut handshakes = HandshakePart::default();
+        let mut drops = DropsPart::default();
         let mut beats: Option<Box<HeartbeatPart>> = None;
         let mut feed: Option<Box<FeedPart>> = None;
         if !rows.is_empty() {
@@ -88,6 +89,7 @@ impl Merged<'_> {
             if let Some(of) = part.feed {
                 feed.get_or_insert_default().merge(*of);
             }
+            drops.merge(part.drops);
             series.merge(part.rows);
             generator.messages += part.messages;
             generator.reads += part.reads;
@@ -159,6 +161,7 @@ impl Merged<'_> {
             feed: feed.map(|feed| Box::new(feed.into_record())),
             churn: None,
             slow_readers: slow_readers(self.plan, self.clients, slow),
+            drops: drops.into_record().map(Box::new),
             faults,
             generator,
             connections: None,

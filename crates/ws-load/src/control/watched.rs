@@ -4,7 +4,7 @@
 use crate::dialect::Returns;
 use crate::message::{NEVER, SentMessage, Stay, WatchPart, Watcher};
 use plan::Watch;
-use record::{ConnectionEnd, Recorder, Timeline, Told, Watched};
+use record::{Recorder, Timeline, Watched};
 
 /// Length of a part of the timeline.
 const TICK_US: u64 = 100_000;
@@ -76,7 +76,6 @@ pub(super) fn found(all: &WatchPart, terms: &Watch, returns: Returns, elapsed_ns
         same_node: making.same.latency(),
         cross_node: making.cross.latency(),
         bystander_latency: making.beside.latency(),
-        ends: ends(all),
         ..making.watched
     };
     let mut live = making.same;
@@ -96,17 +95,6 @@ fn heard_unsent(watcher: &Watcher, sent: &[Option<SentMessage>]) -> u64 {
     let all = watcher.heard.iter().zip(sent);
     all.filter(|(heard, sent)| **heard != NEVER && sent.is_none())
         .count() as u64
-}
-
-/// The most frequent first.
-fn ends(all: &WatchPart) -> Vec<ConnectionEnd> {
-    let of = |(how, count): (&String, &u64)| ConnectionEnd {
-        how: Told::from(how.as_str()),
-        count: *count,
-    };
-    let mut ends: Vec<ConnectionEnd> = all.ends.iter().map(of).collect();
-    ends.sort_by_key(|end| std::cmp::Reverse(end.count));
-    ends
 }
 
 /// The figures while they are added up.

@@ -4,12 +4,14 @@
 //! process and to processes elsewhere. All times are of the clock of the worker that takes the
 //! command or makes the report; a coordinator converts them in both directions.
 
+mod drops;
 mod feed;
 mod handshakes;
 mod part;
 mod terms;
 mod watch;
 
+pub(crate) use drops::DropsPart;
 pub(crate) use feed::{AgesPart, FeedPart};
 pub(crate) use handshakes::HandshakePart;
 pub use part::StepPart;

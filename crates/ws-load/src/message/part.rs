@@ -1,6 +1,6 @@
 //! A worker's part of a step: whole histograms, exact counts.
 
-use super::{FeedPart, HandshakePart, WatchPart};
+use super::{DropsPart, FeedPart, HandshakePart, WatchPart};
 use crate::figures::{Counts, Latencies, Rows};
 use record::{AttemptFailures, CompressionUse, Drops, Faults, Heartbeats, Recorder};
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,7 @@ pub struct StepPart {
     pub(crate) slow: SlowPart,
     /// Absent where no client may leave.
     pub(crate) churn: Option<Box<ChurnPart>>,
+    pub(crate) drops: DropsPart,
     /// Empty but in a `connect` run.
     pub(crate) held: HeldPart,
     /// Empty but in a raw echo.
@@ -77,6 +78,7 @@ impl StepPart {
         if let Some(churn) = other.churn {
             self.churn.get_or_insert_default().merge(*churn);
         }
+        self.drops.merge(other.drops);
         self.held.merge(other.held);
         self.raw.merge(other.raw);
         if let Some(watch) = other.watch {

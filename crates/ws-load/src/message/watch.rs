@@ -2,7 +2,6 @@
 //! connection, and when each message came.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A worker's part. Times are microseconds since the first message was due.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -19,8 +18,6 @@ pub(crate) struct WatchPart {
     pub(crate) reordered: u64,
     /// Messages that the server refused to publish.
     pub(crate) refused: u64,
-    /// How connections ended, in words, and how many.
-    pub(crate) ends: BTreeMap<String, u64>,
 }
 
 /// A message that was sent.
@@ -60,10 +57,6 @@ pub(crate) struct Stay {
     pub(crate) node: u32,
 }
 
-/// Most different ends of connections that are told apart; the others are told together.
-const MOST_ENDS: usize = 20;
-const OTHER_ENDS: &str = "in another way";
-
 impl WatchPart {
     /// Adds the part of another worker.
     pub(crate) fn merge(&mut self, other: Self) {
@@ -73,15 +66,5 @@ impl WatchPart {
         self.repeated += other.repeated;
         self.reordered += other.reordered;
         self.refused += other.refused;
-        for (how, count) in other.ends {
-            self.ended(how, count);
-        }
-    }
-
-    /// So many connections ended like this.
-    pub(crate) fn ended(&mut self, how: String, count: u64) {
-        let is_known = self.ends.contains_key(&how) || self.ends.len() < MOST_ENDS;
-        let how = if is_known { how } else { OTHER_ENDS.to_owned() };
-        *self.ends.entry(how).or_default() += count;
     }
 }

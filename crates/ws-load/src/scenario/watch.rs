@@ -216,7 +216,6 @@ impl Watch {
             if let Some(stay) = self.part.watchers[slot as usize].stays.last_mut() {
                 stay.until_us = stay.until_us.min(until_us);
             }
-            self.part.ended(error.to_string(), 1);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::beats::Beats;
 use super::captured::Captured;
+use super::drops::Drops;
 use super::lives::Lives;
 use super::nodes::Nodes;
 use super::opening::Opening;
@@ -49,8 +50,6 @@ pub(super) struct ClientTable {
     ready: u32,
     /// Clients that were ready, read slowly and were cut off.
     cut_off: u32,
-    /// Clients that were ready and are lost, and of which the scenario does not know yet.
-    lost: VecDeque<(Slot, ConnectError)>,
     /// What clients have done by plan, of which the scenario does not know yet.
     done: VecDeque<(Slot, Deed)>,
     /// Connections that were told to close and have not ended.
@@ -61,6 +60,7 @@ pub(super) struct ClientTable {
     pub(super) sequences: Sequences,
     pub(super) segments: Segments,
     pub(super) nodes: Nodes,
+    pub(super) drops: Drops,
     pub(super) common: Common,
     /// Number of this worker among its peers, who are those of this process.
     pub(super) thread: u32,
@@ -112,13 +112,13 @@ impl ClientTable {
             readings: Vec::new(),
             ready: 0,
             cut_off: 0,
-            lost: VecDeque::new(),
             done: VecDeque::new(),
             closing: 0,
             captured: Captured::new(&common.plan),
             sequences: Sequences::default(),
             segments: Segments::default(),
             nodes: Nodes::default(),
+            drops: Drops::default(),
             codec,
             common,
             thread,
@@ -290,12 +290,13 @@ impl ClientTable {
     fn note_lost(&mut self, slot: Token, error: ConnectError) {
         self.note_unready();
         self.opening.note_lost(&error);
+        let now_ns = clock::now_ns();
         let is_slow = self.reading(slot) != Reading::Full;
         match self.lives.as_mut().filter(|lives| lives.has(slot)) {
-            Some(lives) => lives.lost(slot, clock::now_ns()),
+            Some(lives) => lives.lost(slot, now_ns),
             None => self.cut_off += u32::from(is_slow),
         }
-        self.lost.push_back((slot, error));
+        self.drops.note(slot, error, now_ns);
     }
 
     /// A client that changes rooms has lost its connection while it was in none.
@@ -310,7 +311,7 @@ impl ClientTable {
             self.report(Report::OpenFailed(error.into()));
             return;
         }
-        self.lost.push_back((slot, error));
+        self.drops.note(slot, error, now_ns);
     }
 
     /// A client that was ready has begun to leave.
@@ -539,7 +540,7 @@ impl scenario::Clients for Session<'_> {
 
     #[inline]
     fn take_lost(&mut self) -> Option<(Slot, ConnectError)> {
-        self.table.lost.pop_front()
+        self.table.drops.next_lost()
     }
 
     fn take_done(&mut self) -> Option<(Slot, Deed)> {

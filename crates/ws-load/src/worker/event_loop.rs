@@ -9,7 +9,7 @@ use super::{Common, Peer};
 use crate::clock;
 use crate::dialect::{self, Codec};
 use crate::io::{Backend, Control, Event, Handler, Token};
-use crate::message::{Command, Report, StepPart};
+use crate::message::{Command, StepPart};
 use crate::plan;
 use crate::scenario::{self, Scenario, Setting};
 use crate::verify::Read;
@@ -175,18 +175,24 @@ impl EventLoop {
                 return;
             }
             Command::OpenAndHold(terms) => {
+                let by_clock = terms.by_clock.map(|by_clock| by_clock.start_ns);
+                let began_ns = by_clock.unwrap_or_else(clock::now_ns);
+                session.table.drops.begin(began_ns);
                 session.table.open(&terms);
                 clock::wake_precisely();
             }
             Command::Begin(terms) => {
+                session.table.drops.begin(clock::now_ns());
                 let under_way = plan::most_under_way(&self.plan, terms.clients, self.workers);
                 session.control.under_way(under_way);
             }
+            Command::CountFrom { from_ns } => session.table.drops.begin(from_ns),
             Command::Start { start_ns, .. } => {
                 session.begin_lives(start_ns);
                 clock::wake_precisely();
             }
             Command::Watch { start_ns } => {
+                session.table.drops.begin(start_ns);
                 session.begin_lives(start_ns);
                 clock::wake_precisely();
             }
@@ -252,7 +258,7 @@ impl EventLoop {
         let mut part = Box::new(part);
         if self.given_up {
             part.slow.is_kept_unknown = true;
-            return self.clients.report(Report::Part(part));
+            return self.clients.report_part(part);
         }
         let session = &mut self.clients.session(control);
         match CatchUp::begin(part, session) {
@@ -260,7 +266,7 @@ impl EventLoop {
                 self.catch_up = Some(catch_up);
                 self.pacing.resume_due(u64::MAX, session);
             }
-            Err(part) => session.table.report(Report::Part(part)),
+            Err(part) => session.table.report_part(part),
         }
     }
 
@@ -271,7 +277,7 @@ impl EventLoop {
         };
         let mut part = catch_up.into_part(&mut self.clients.session(control));
         self.scenario.caught_up(&mut part);
-        self.clients.report(Report::Part(part));
+        self.clients.report_part(part);
     }
 }
 

@@ -7,6 +7,7 @@ mod beats;
 mod captured;
 mod catch_up;
 mod clients;
+mod drops;
 mod event_loop;
 mod exchange;
 mod leaving;

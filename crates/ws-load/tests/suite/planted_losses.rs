@@ -3,7 +3,7 @@
 
 use crate::engine::common::{eventually, fates, plan, run, watching};
 use ::plan::{Io, Nanos, Timestamps};
-use record::{Fates, Watched};
+use record::{DropHow, Fates, StepRecord, Watched};
 use std::time::Duration;
 use test_servers::cluster::{Broker, BrokerOptions, Node, NodeOptions};
 
@@ -15,6 +15,10 @@ const EACH: u64 = CLIENTS as u64;
 
 /// Two nodes with one broker, and how their messages fared.
 fn watched(broker: BrokerOptions, node: impl Fn(&mut NodeOptions)) -> Watched {
+    *watched_step(broker, node).watched.unwrap()
+}
+
+fn watched_step(broker: BrokerOptions, node: impl Fn(&mut NodeOptions)) -> StepRecord {
     let broker = Broker::start(broker).unwrap();
     let nodes = [(); 2].map(|()| {
         let mut options = NodeOptions::new(broker.addr());
@@ -31,7 +35,7 @@ fn watched(broker: BrokerOptions, node: impl Fn(&mut NodeOptions)) -> Watched {
         panic!("{:?}", measured.outcome);
     };
     assert!(step.faults.is_empty(), "{}", step.faults);
-    *step.watched.clone().unwrap()
+    step.clone()
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn what_nodes_confirm_and_forget_is_lost_in_silence() {
 
 #[test]
 fn what_is_lost_by_nodes_that_end_the_connections_is_no_silent_loss() {
-    let of = watched(
+    let step = watched_step(
         BrokerOptions {
             after: 50,
             drop: 3,
@@ -94,18 +98,18 @@ fn what_is_lost_by_nodes_that_end_the_connections_is_no_silent_loss() {
         },
         |node| node.loud = true,
     );
+    let of = step.watched.unwrap();
     let fates = fates(&of);
     assert_eq!(fates.lost_silent, 0, "{of:?}");
     assert!(fates.lost_cut >= 3 * EACH, "{of:?}");
     assert_eq!(fates.all(), of.sent * EACH);
     assert_eq!(of.bystanders, 0);
-    let (ends, told): (Vec<u64>, Vec<bool>) = of
-        .ends
-        .iter()
-        .map(|end| (end.count, end.how.contains("1012")))
-        .unzip();
-    assert_eq!(ends.iter().sum::<u64>(), EACH, "{:?}", of.ends);
-    assert!(told.iter().all(|told| *told), "{:?}", of.ends);
+    let drops = step.drops.unwrap();
+    let [cause] = &drops.causes[..] else {
+        panic!("one cause: {drops:?}");
+    };
+    let told = (cause.how, cause.code, cause.count);
+    assert_eq!(told, (DropHow::Closed, Some(1012), EACH));
     // Those that came back hear everything again.
     assert_eq!(of.timeline.ready.last(), Some(&EACH));
     assert!(

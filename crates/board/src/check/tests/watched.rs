@@ -73,7 +73,7 @@ fn what_no_table_shows_is_found_too() {
         (
             "bystanders",
             json!(99),
-            "the clients without watched.bystanders is 101, and by watched.ends 100",
+            "the clients without watched.bystanders is 101, and by drops 100",
         ),
         (
             "silent_clients",
@@ -107,7 +107,6 @@ fn what_no_table_shows_is_found_too() {
             json!(90_000_000),
             "the largest of watched.timeline.slowest_ns",
         ),
-        ("ends/0/count", json!(99), "watched.ends 99 at most"),
         (
             "bystander_latency/count",
             json!(399_999_999),
@@ -203,4 +202,38 @@ fn a_late_fault_is_no_contradiction_where_the_status_says_so() {
         !found.iter().any(|found| found.contains("faults.0")),
         "{found:?}"
     );
+}
+
+#[test]
+fn drops_that_were_changed_are_found() {
+    let drops = "/run/steps/0/drops";
+    for (place, value, words) in [
+        (
+            "causes/0/count",
+            json!(99),
+            "drops.causes.0.count is 99, and by its intervals 100",
+        ),
+        (
+            "causes/0/intervals/0",
+            json!(7),
+            "drops.causes.0.count is 100, and by its intervals 7",
+        ),
+        (
+            "causes/0/intervals",
+            json!({"500": 100}),
+            "the last of drops is 500000000000, and by elapsed_ns",
+        ),
+        (
+            "interval_ns",
+            json!(2_000_000_000_u64),
+            "drops.interval_ns is 2000000000, and by the last 1000000000",
+        ),
+        ("causes", json!([]), "drops have no interval"),
+    ] {
+        let found = with(Fails::Cutting, &format!("{drops}/{place}"), value);
+        assert!(
+            found.iter().any(|found| found.contains(words)),
+            "{place}: {found:?}"
+        );
+    }
 }

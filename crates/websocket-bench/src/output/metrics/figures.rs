@@ -1,6 +1,7 @@
 //! What a run has shown so far, as other programs collect it.
 
 use record::{Buckets, Event, Faults, Feed, Latency, Recorder, StepRecord, TimeRow};
+use std::collections::BTreeMap;
 
 /// A metric: what it is called, what it means, and what it is now.
 pub(super) struct Family {
@@ -72,6 +73,8 @@ pub(crate) struct Figures {
     under_way: Totals,
     faults: Faults,
     feed: Option<FeedTotals>,
+    /// Connections that ended in steps that have ended, by how they did.
+    drops: BTreeMap<String, u64>,
     last: Option<Box<StepRecord>>,
     carried: Option<u64>,
     has_ended: bool,
@@ -113,6 +116,9 @@ impl Figures {
                 self.faults.merge(&record.faults);
                 if let Some(feed) = &record.feed {
                     self.feed.get_or_insert_default().add(feed);
+                }
+                for cause in record.drops.iter().flat_map(|drops| &drops.causes) {
+                    *self.drops.entry(cause.name()).or_default() += cause.count;
                 }
                 if record.passed() {
                     self.carried = self.carried.max(Some(record.clients));
@@ -248,6 +254,17 @@ impl Figures {
                 help: "Percentiles of the last step that has ended",
                 unit: Unit::Seconds,
                 value: Value::Gauge(last.map(quantiles).unwrap_or_default()),
+            },
+            Family {
+                name: "step_connections_ended",
+                help: "Connections that the generator did not close, of steps that have ended, by how they ended",
+                unit: none,
+                value: Value::Counter(
+                    self.drops
+                        .iter()
+                        .map(|(how, count)| (vec![("how", how.clone())], *count as f64))
+                        .collect(),
+                ),
             },
             of_feed(
                 "step_feed_messages",

@@ -1,6 +1,7 @@
 //! The record of a run in the forms that other programs read.
 
 mod junit;
+mod seconds;
 mod table;
 
 use crate::args;
@@ -15,6 +16,7 @@ use std::path::Path;
 enum Form {
     Json,
     Csv,
+    CsvSeries,
     Junit,
     Html,
 }
@@ -43,6 +45,7 @@ impl Records {
             let (form, what) = match flag {
                 "--json" => (Form::Json, "the record"),
                 "--csv" => (Form::Csv, "the table"),
+                "--csv-series" => (Form::CsvSeries, "the table of intervals"),
                 "--junit" => (Form::Junit, "the JUnit report"),
                 "--html" => (Form::Html, "the page"),
                 _ => continue,
@@ -118,6 +121,7 @@ impl Form {
                 out.write_all(b"\n")
             }
             Self::Csv => table::write(out, record),
+            Self::CsvSeries => seconds::write(out, record),
             Self::Junit => junit::write(out, record, expectations),
             Self::Html => {
                 let expected = expectations.iter().map(|one| Expected {

@@ -4,7 +4,7 @@
 use super::plan;
 use crate::engine::common::{self, CLOSED, eventually, fates, run};
 use ::plan::{Dialect, Meaning, Nanos, Plan, built_in_dialects};
-use record::{End, Fates, Verdict, Watched};
+use record::{End, Fates, StepRecord, Verdict, Watched};
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +27,10 @@ fn watching(addr: SocketAddr) -> Plan {
 }
 
 fn watched(plan: &Plan) -> Watched {
+    *watched_step(plan).watched.expect("a watched step")
+}
+
+fn watched_step(plan: &Plan) -> StepRecord {
     let measured = run(plan);
     assert_eq!(
         measured.outcome.end,
@@ -41,7 +45,7 @@ fn watched(plan: &Plan) -> Watched {
     // A busy machine may stamp too few reads, which makes a step noisy.
     let is_known = matches!(step.verdict, Verdict::Pass | Verdict::Noisy);
     assert!(is_known, "{:?}: {:?}", step.verdict, step.verdict_reasons);
-    *step.watched.clone().expect("a watched step")
+    step.clone()
 }
 
 #[test]
@@ -58,14 +62,15 @@ fn what_an_honest_server_passes_on_is_live_and_confirmed() {
             ..OracleOptions::default()
         });
         let plan = watching(server.addr()).with(|plan| plan.message.dialect = dialect);
-        let of = watched(&plan);
+        let step = watched_step(&plan);
+        let of = step.watched.expect("a watched step");
         assert_eq!((of.planned, of.sent, of.confirmed), (MESSAGES, MESSAGES, MESSAGES));
         let live = Fates {
             live: DUE,
             ..Fates::default()
         };
         assert_eq!(of.of_confirmed, live, "{dialect:?}");
-        assert_eq!((of.bystanders, of.ends.len()), (u64::from(CLIENTS), 0));
+        assert_eq!((of.bystanders, step.drops), (u64::from(CLIENTS), None));
         assert_eq!(of.same_node.unwrap().count, DUE);
         assert_eq!(of.cross_node, None);
         assert_eq!((of.duplicate, of.repeated, of.reordered), (0, 0, 0));
@@ -200,17 +205,18 @@ fn clients_of_a_node_that_goes_come_back_to_the_other() {
         plan.target.nodes = ways.iter().map(|way| way.addr).collect();
     });
     let half = u64::from(CLIENTS) / 2;
-    let of = thread::scope(|scope| {
-        let running = scope.spawn(|| watched(&plan));
+    let step = thread::scope(|scope| {
+        let running = scope.spawn(|| watched_step(&plan));
         // timed: the node goes some time after messages have come; how many is not looked at.
         eventually("messages flow", || server.told().asked.len() > 50);
         assert_eq!(ways[1].connections() as u64, half);
         ways[1].end();
         running.join().unwrap()
     });
+    let of = step.watched.expect("a watched step");
     let all = fates(&of);
     assert_eq!(of.bystanders, half);
-    assert_eq!(of.ends.iter().map(|end| end.count).sum::<u64>(), half);
+    assert_eq!(step.drops.expect("connections ended").count(), half);
     assert_eq!(all.lost_silent, 0, "{all:?}");
     assert!(all.lost_away + all.lost_cut > 0, "{all:?}");
     let not_sent = of.planned - of.sent;
