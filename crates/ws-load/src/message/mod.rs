@@ -6,12 +6,14 @@
 
 mod feed;
 mod handshakes;
+mod http;
 mod part;
 mod terms;
 mod watch;
 
 pub(crate) use feed::{AgesPart, FeedPart};
 pub(crate) use handshakes::HandshakePart;
+pub(crate) use http::{HttpPart, RequestsPart};
 pub use part::StepPart;
 pub(crate) use part::{
     ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SegmentsPart, SlowPart, VisitsPart,
