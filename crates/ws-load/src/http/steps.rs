@@ -34,8 +34,8 @@ pub(crate) struct Took {
 #[derive(Default)]
 struct Walk<'a> {
     told: Vec<Told>,
-    /// Cookies by server; that of the target has no name.
-    jars: HashMap<Option<&'a str>, Vec<Told>>,
+    /// Cookies by host, of whatever port (RFC 6265, 8.5).
+    jars: HashMap<String, Vec<Told>>,
     /// The connection of the step before.
     open: Option<(Option<&'a str>, Sender)>,
 }
@@ -58,7 +58,10 @@ pub(super) async fn run(shared: &Shared, caller: Caller) -> StepsDone {
             seconds: patience.as_secs_f64(),
         }));
         let (status, failure) = match made {
-            Ok(answer) => (Some(answer.status), walk.keep(shared, step, &answer).err()),
+            Ok(answer) => {
+                let kept = walk.keep(shared, caller, step, &answer);
+                (Some(answer.status), kept.err())
+            }
             Err(failure) => (None, Some(failure)),
         };
         done.took.push(Took {
@@ -71,8 +74,15 @@ pub(super) async fn run(shared: &Shared, caller: Caller) -> StepsDone {
         }
     }
     done.told = walk.told;
-    done.told.extend(walk.jars.remove(&None).unwrap_or_default());
+    let (_, target) = shared.way(None, caller);
+    done.told.extend(walk.jars.remove(host_of(target)).unwrap_or_default());
     done
+}
+
+/// A host without its port.
+fn host_of(authority: &str) -> &str {
+    let port = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+    port.map_or(authority, |(host, _)| host)
 }
 
 impl<'a> Walk<'a> {
@@ -92,7 +102,9 @@ impl<'a> Walk<'a> {
             .iter()
             .map(|(name, value)| (name.clone(), fill(value, Place::Header)))
             .collect();
-        let jar = self.jars.get(&base).map_or(&[][..], Vec::as_slice);
+        let (way, authority) = shared.way(base, caller);
+        let jar = self.jars.get(host_of(authority));
+        let jar = jar.map_or(&[][..], Vec::as_slice);
         let cookies: Vec<String> = cookie_pairs(jar).collect();
         if !cookies.is_empty() {
             headers.push(("Cookie".to_owned(), cookies.join("; ")));
@@ -101,7 +113,6 @@ impl<'a> Walk<'a> {
             let place = body_place(&step.headers, body);
             (Bytes::from(fill(body, place)), media_type(&step.headers, body))
         });
-        let (way, authority) = shared.way(base, caller);
         let request = Written {
             method: step.method(),
             path: &fill(url.path, Place::Url),
@@ -128,7 +139,8 @@ impl<'a> Walk<'a> {
     fn keep(
         &mut self,
         shared: &Shared,
-        step: &'a HttpStep,
+        caller: Caller,
+        step: &HttpStep,
         answer: &Answer,
     ) -> Result<(), HttpFailure> {
         if !step.takes(answer.status) {
@@ -136,7 +148,9 @@ impl<'a> Walk<'a> {
         }
         let base = HttpUrl::of(&step.url).ok().and_then(|url| url.base);
         let base = base.filter(|base| shared.target.origins.contains_key(*base));
-        keep_cookies(self.jars.entry(base).or_default(), answer);
+        let (_, authority) = shared.way(base, caller);
+        let jar = self.jars.entry(host_of(authority).to_owned());
+        keep_cookies(jar.or_default(), answer);
         let told = captured(answer, &step.capture, &shared.target.asks)?;
         self.told.retain(|(name, _)| told.iter().all(|(of, _)| of != name));
         self.told.extend(told);
