@@ -1,8 +1,8 @@
 //! The record of one run of the generator against one server.
 
 use super::{
-    Churn, CompressionUse, Connections, Environment, Faults, Feed, Heartbeats, HttpUse, InFlight, Latency,
-    SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict, Watched,
+    Churn, CompressionUse, Connections, Environment, Faults, Feed, Heartbeats, HttpUse, InFlight,
+    Latency, SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict, Watched,
 };
 use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
 use schemars::JsonSchema;

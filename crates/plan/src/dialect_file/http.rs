@@ -88,9 +88,7 @@ impl HttpStep {
     /// The texts that may have variables.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let others = self.headers.values().chain(&self.body);
-        std::iter::once(&self.url)
-            .chain(others)
-            .map(String::as_str)
+        std::iter::once(&self.url).chain(others).map(String::as_str)
     }
 
     /// Whether a client goes on with such an answer.

@@ -33,10 +33,18 @@ impl DialectFile {
             let secret = headers.iter().filter(|(name, value)| hides(name, value));
             found.extend(secret.map(|(_, value)| value.clone()));
             found.extend(parameters(url));
-            found.extend(body.into_iter().flat_map(|body| parameters(&format!("&{body}"))));
-            found.extend(body.into_iter().flat_map(|body| members_but(body, &is_literal)));
+            found.extend(
+                body.into_iter()
+                    .flat_map(|body| parameters(&format!("&{body}"))),
+            );
+            found.extend(
+                body.into_iter()
+                    .flat_map(|body| members_but(body, &is_literal)),
+            );
         }
-        let signatures = publication.into_iter().flat_map(|of| of.signatures.values());
+        let signatures = publication
+            .into_iter()
+            .flat_map(|of| of.signatures.values());
         let keys = signatures.map(|of| of.key.clone());
         found.extend(keys.filter(|key| is_literal(key)));
         found
@@ -122,7 +130,13 @@ mod tests {
         let mut file = file();
         let mut secrets = file.http_secrets();
         secrets.sort();
-        let due = ["Bearer of-header", "of-signature", "of-the-body", "of-the-form", "of-the-url"];
+        let due = [
+            "Bearer of-header",
+            "of-signature",
+            "of-the-body",
+            "of-the-form",
+            "of-the-url",
+        ];
         assert_eq!(secrets, due);
         assert!(!file.lacks_http_secrets());
         file.redact_http();
@@ -130,7 +144,12 @@ mod tests {
         assert_eq!(file.http_secrets(), Vec::<String>::new());
         let written = serde_json::to_string(&file).unwrap();
         assert!(!written.contains("of-"), "{written}");
-        for stays in ["token={token}", "user={user}", "auth_signature={signature}", "some/thing"] {
+        for stays in [
+            "token={token}",
+            "user={user}",
+            "auth_signature={signature}",
+            "some/thing",
+        ] {
             assert!(written.contains(stays), "{stays}: {written}");
         }
     }

@@ -62,7 +62,11 @@ pub(super) fn check_plan(plan: &Plan, file: &DialectFile) -> Result<(), DialectE
 fn check_step(key: &str, step: &HttpStep) -> Result<(), DialectError> {
     let texts = std::iter::once(("url", step.url.as_str()));
     let texts = texts.chain(step.body.iter().map(|body| ("body", body.as_str())));
-    let texts = texts.chain(step.headers.values().map(|value| ("headers", value.as_str())));
+    let texts = texts.chain(
+        step.headers
+            .values()
+            .map(|value| ("headers", value.as_str())),
+    );
     for (name, text) in texts {
         let key = format!("{key}.{name}");
         with_variables(&key, text)?;
@@ -111,7 +115,9 @@ fn check_request(
         if !is_token(name) || OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
             return Err(DialectError::unfit(
                 key,
-                format!("has `{name}`, which is no name of a header, or one that is written anyway"),
+                format!(
+                    "has `{name}`, which is no name of a header, or one that is written anyway"
+                ),
                 "leave it out",
             ));
         }
@@ -171,9 +177,11 @@ fn check_capture(key: &str, from: &HttpCapture) -> Result<(), DialectError> {
             "write the name alone",
         ),
         HttpCapture::Pattern(pattern) => (
-            pattern.split_once("{value}").is_some_and(|(before, behind)| {
-                !before.is_empty() && !behind.is_empty() && !behind.contains("{value}")
-            }),
+            pattern
+                .split_once("{value}")
+                .is_some_and(|(before, behind)| {
+                    !before.is_empty() && !behind.is_empty() && !behind.contains("{value}")
+                }),
             "does not have {value} once between two texts",
             "write what stands before and behind the value: `csrf=\"{value}\"`",
         ),
@@ -187,11 +195,14 @@ fn check_capture(key: &str, from: &HttpCapture) -> Result<(), DialectError> {
 fn check_publication(file: &DialectFile, of: &HttpPublication) -> Result<(), DialectError> {
     const KEY: &str = "send.http";
     let has = |means| file.receive.iter().any(|rule| rule.means == means);
-    let unfit = |key: &str, problem: &str, remedy: &str| {
-        Err(DialectError::unfit(key, problem, remedy))
-    };
+    let unfit =
+        |key: &str, problem: &str, remedy: &str| Err(DialectError::unfit(key, problem, remedy));
     if file.send.broadcast.is_some() || file.send.publish.is_some() {
-        return unfit(KEY, "stands beside `broadcast` or `publish`", "leave one of them out");
+        return unfit(
+            KEY,
+            "stands beside `broadcast` or `publish`",
+            "leave one of them out",
+        );
     }
     if file.send.acknowledged.is_some() || has(Meaning::Result) || has(Meaning::Published) {
         return unfit(
@@ -228,7 +239,11 @@ fn check_publication(file: &DialectFile, of: &HttpPublication) -> Result<(), Dia
         check_variable(&key, name)?;
         let is_known = file.captured().any(|known| known == name);
         if is_known || PUBLICATION_NAMES.contains(&name.as_str()) {
-            return unfit(&key, "has a name with another meaning", "write another name");
+            return unfit(
+                &key,
+                "has a name with another meaning",
+                "write another name",
+            );
         }
     }
     check_texts(file, of)

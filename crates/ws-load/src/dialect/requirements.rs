@@ -1,11 +1,11 @@
 //! What a dialect file has to have, so that requests can be written and answers understood.
 
 use super::error::DialectError;
-use super::{http, kinds};
 use super::place::OPEN;
 use super::rules::check_variable;
 use super::script;
 use super::template::Template;
+use super::{http, kinds};
 use plan::{DialectFile, Meaning, Nanos, PLACEHOLDERS, Part, Rule, parts};
 
 /// The key of the rules for a ready client.

@@ -29,7 +29,9 @@ pub(super) fn captured(
             }),
             HttpCapture::Header(header) => {
                 let value = answer.headers.get(header);
-                value.and_then(|value| value.to_str().ok()).map(str::to_owned)
+                value
+                    .and_then(|value| value.to_str().ok())
+                    .map(str::to_owned)
             }
             HttpCapture::Cookie(cookie) => {
                 let found = cookies(answer).find(|(name, _)| name == cookie);
@@ -39,10 +41,11 @@ pub(super) fn captured(
         };
         let value = value.filter(|value| !value.is_empty() && value.len() <= LONGEST);
         let value = value.ok_or_else(|| HttpFailure::NotTold { name: name.clone() })?;
-        asks.admits(name, &value).map_err(|why| HttpFailure::Unfit {
-            name: name.clone(),
-            why,
-        })?;
+        asks.admits(name, &value)
+            .map_err(|why| HttpFailure::Unfit {
+                name: name.clone(),
+                why,
+            })?;
         told.push((name.clone(), value));
     }
     Ok(told)
@@ -102,13 +105,22 @@ mod tests {
 
     #[test]
     fn values_are_found_in_each_of_the_places() {
-        let json = answer(r#"{"a":{"b":"text","n":7,"o":{}}}"#, &["sid=a=b; Path=/; HttpOnly"]);
+        let json = answer(
+            r#"{"a":{"b":"text","n":7,"o":{}}}"#,
+            &["sid=a=b; Path=/; HttpOnly"],
+        );
         let pointer = |to: &str| one(&json, HttpCapture::Json(to.to_owned()));
         assert_eq!(pointer("/a/b").unwrap(), "text");
         assert_eq!(pointer("/a/n").unwrap(), "7");
         assert!(pointer("/a/o").is_err() && pointer("/c").is_err());
-        assert_eq!(one(&json, HttpCapture::Header("X-CSRF".to_owned())).unwrap(), "of the header");
-        assert_eq!(one(&json, HttpCapture::Cookie("sid".to_owned())).unwrap(), "a=b");
+        assert_eq!(
+            one(&json, HttpCapture::Header("X-CSRF".to_owned())).unwrap(),
+            "of the header"
+        );
+        assert_eq!(
+            one(&json, HttpCapture::Cookie("sid".to_owned())).unwrap(),
+            "a=b"
+        );
         let page = answer(r#"<meta name="csrf" content="abc"><meta content="d">"#, &[]);
         let pattern = r#"name="csrf" content="{value}""#.to_owned();
         assert_eq!(one(&page, HttpCapture::Pattern(pattern)).unwrap(), "abc");

@@ -49,7 +49,10 @@ impl Written<'_> {
         for (name, value) in self.headers {
             let name: HeaderName = name.parse().map_err(|_| unwritable(name.clone()))?;
             let value = HeaderValue::from_str(value);
-            headers.append(&name, value.map_err(|error| unwritable(format!("{name}: {error}")))?);
+            headers.append(
+                &name,
+                value.map_err(|error| unwritable(format!("{name}: {error}")))?,
+            );
         }
         let mut otherwise = |name: HeaderName, value: &str| {
             if let (false, Ok(value)) = (headers.contains_key(&name), value.parse()) {

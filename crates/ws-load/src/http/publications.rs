@@ -102,11 +102,15 @@ impl Publications {
         caller: Caller,
         letter: &Letter,
     ) -> Result<Answer, HttpFailure> {
-        let unwritable = |why: &str| HttpFailure::Unwritable { why: why.to_owned() };
+        let unwritable = |why: &str| HttpFailure::Unwritable {
+            why: why.to_owned(),
+        };
         let of = shared.file().and_then(|file| file.send.http.as_ref());
         let of = of.ok_or_else(|| unwritable("there is no such request"))?;
         let url = HttpUrl::of(&of.url).map_err(|error| unwritable(&error.to_string()))?;
-        let base = url.base.filter(|base| shared.target.origins.contains_key(*base));
+        let base = url
+            .base
+            .filter(|base| shared.target.origins.contains_key(*base));
         let (way, authority) = shared.way(base, caller);
         let media_type = media_type(&of.headers, &of.body);
         let written = Written {

@@ -75,13 +75,16 @@ pub(super) async fn run(shared: &Shared, caller: Caller) -> StepsDone {
     }
     done.told = walk.told;
     let (_, target) = shared.way(None, caller);
-    done.told.extend(walk.jars.remove(host_of(target)).unwrap_or_default());
+    done.told
+        .extend(walk.jars.remove(host_of(target)).unwrap_or_default());
     done
 }
 
 /// A host without its port.
 fn host_of(authority: &str) -> &str {
-    let port = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+    let port = authority
+        .rsplit_once(':')
+        .filter(|(_, port)| !port.contains(']'));
     port.map_or(authority, |(host, _)| host)
 }
 
@@ -94,7 +97,9 @@ impl<'a> Walk<'a> {
     ) -> Result<Answer, HttpFailure> {
         let unwritable = |why: String| HttpFailure::Unwritable { why };
         let url = HttpUrl::of(&step.url).map_err(|error| unwritable(error.to_string()))?;
-        let base = url.base.filter(|base| shared.target.origins.contains_key(*base));
+        let base = url
+            .base
+            .filter(|base| shared.target.origins.contains_key(*base));
         let asks = &shared.target.asks;
         let fill = |text: &str, place| asks.fill(text, place, caller.client, &self.told);
         let mut headers: Vec<(String, String)> = step
@@ -111,7 +116,10 @@ impl<'a> Walk<'a> {
         }
         let body = step.body.as_deref().map(|body| {
             let place = body_place(&step.headers, body);
-            (Bytes::from(fill(body, place)), media_type(&step.headers, body))
+            (
+                Bytes::from(fill(body, place)),
+                media_type(&step.headers, body),
+            )
         });
         let request = Written {
             method: step.method(),
@@ -152,7 +160,8 @@ impl<'a> Walk<'a> {
         let jar = self.jars.entry(host_of(authority).to_owned());
         keep_cookies(jar.or_default(), answer);
         let told = captured(answer, &step.capture, &shared.target.asks)?;
-        self.told.retain(|(name, _)| told.iter().all(|(of, _)| of != name));
+        self.told
+            .retain(|(name, _)| told.iter().all(|(of, _)| of != name));
         self.told.extend(told);
         Ok(())
     }

@@ -53,7 +53,9 @@ impl RequestsPart {
         HttpRequests {
             requests: self.requests,
             failed: self.failed,
-            statuses: statuses.map(|(of, count)| (of.to_string(), count)).collect(),
+            statuses: statuses
+                .map(|(of, count)| (of.to_string(), count))
+                .collect(),
             first_failure: self.first_failure.map(Told::from),
             took: self.took.latency(),
         }
@@ -64,7 +66,8 @@ impl HttpPart {
     /// Adds those of another worker.
     pub(crate) fn merge(&mut self, other: Self) {
         if self.steps.len() < other.steps.len() {
-            self.steps.resize_with(other.steps.len(), RequestsPart::default);
+            self.steps
+                .resize_with(other.steps.len(), RequestsPart::default);
         }
         for (own, of) in self.steps.iter_mut().zip(other.steps) {
             own.merge(of);

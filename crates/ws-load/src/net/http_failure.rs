@@ -69,18 +69,26 @@ impl HttpFailure {
     /// What the user can do about it.
     pub(crate) const fn remedy(&self) -> &'static str {
         match self {
-            Self::Status { status: 301..=399, .. } => {
+            Self::Status {
+                status: 301..=399, ..
+            } => {
                 "redirects are not followed: write that status in `status` if it is what is due, or \
                  the URL that it leads to"
             }
-            Self::Status { status: 401 | 403, .. } => {
+            Self::Status {
+                status: 401 | 403, ..
+            } => {
                 "check what it shows the server: its headers, its body, the cookies of earlier steps"
             }
-            Self::Status { status: 429 | 503, .. } => {
+            Self::Status {
+                status: 429 | 503, ..
+            } => {
                 "the server has too much to do: have fewer clients connect at once \
                  (connection.at_once, load.connect.rate)"
             }
-            Self::Status { .. } => "check its method, URL and body, or permit the status in `status`",
+            Self::Status { .. } => {
+                "check its method, URL and body, or permit the status in `status`"
+            }
             Self::NotTold { .. } | Self::Unfit { .. } => "check its `capture`",
             Self::TimedOut { .. } => "raise connection.timeout if the server is only slow",
             Self::TooLong { .. } => "ask for a shorter page",

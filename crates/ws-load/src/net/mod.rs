@@ -25,6 +25,7 @@ pub(crate) use deflate::{Codecs, Deflate, offer};
 pub use endpoint::Endpoint;
 pub use error::{ConnectError, Stage};
 pub use http_failure::HttpFailure;
+pub use origins::asks_other_servers;
 pub(crate) use origins::{HttpUrl, Origin};
 pub(crate) use sessions::Sessions;
 pub use sources::spread_over_loopback;

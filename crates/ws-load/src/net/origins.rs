@@ -1,7 +1,7 @@
 //! Where requests over HTTP go: the server of the run, or another one that an absolute URL names.
 
 use super::endpoint::Endpoint;
-use super::place::{Place, bare, addrs_of};
+use super::place::{Place, addrs_of, bare};
 use super::reach;
 use super::target::TargetError;
 use super::tls::Tls;
@@ -47,7 +47,9 @@ impl<'a> HttpUrl<'a> {
             });
         }
         let start = ["http://", "https://"].into_iter();
-        let start = start.filter(|scheme| url.starts_with(*scheme)).map(str::len);
+        let start = start
+            .filter(|scheme| url.starts_with(*scheme))
+            .map(str::len);
         let start = start.max().ok_or(HttpUrlError::Scheme)?;
         let end = url[start..].find(['/', '?']);
         let (base, path) = url.split_at(end.map_or(url.len(), |at| start + at));
@@ -101,6 +103,24 @@ pub(super) fn bases(plan: &Plan) -> impl Iterator<Item = &str> {
     urls.filter_map(|url| HttpUrl::of(url).ok()?.base)
 }
 
+/// Whether a plan's requests over HTTP go to another server than its target.
+pub fn asks_other_servers(plan: &Plan) -> bool {
+    let own = Place::of(plan);
+    bases(plan).any(|base| {
+        let url = Url::parse(base);
+        match (&own, &url) {
+            (Ok(own), Ok(url)) => !is_own(url, own),
+            _ => true,
+        }
+    })
+}
+
+fn is_own(url: &Url, own: &Place) -> bool {
+    let is_secure = url.scheme() == "https";
+    let port = url.port_or_known_default();
+    url.host_str() == Some(&own.host) && port == Some(own.port) && is_secure == own.secure
+}
+
 impl Origin {
     fn of(base: &str, plan: &Plan, own: &Place) -> Result<Option<Self>, TargetError> {
         let unfit = |reason: String| TargetError::Url {
@@ -111,7 +131,7 @@ impl Origin {
         let host = url.host_str().ok_or_else(|| unfit("no host".to_owned()))?;
         let port = url.port_or_known_default().unwrap_or(80);
         let is_secure = url.scheme() == "https";
-        if (host, port, is_secure) == (own.host.as_str(), own.port, own.secure) {
+        if is_own(&url, own) {
             return Ok(None);
         }
         let (next, next_port) = match own.proxy {

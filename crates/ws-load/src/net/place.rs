@@ -119,7 +119,12 @@ impl Place {
         let (host, port) = self.next_host();
         let is_of_request = |of: &Resolve| {
             let urls = bases(plan).filter_map(|base| Url::parse(base).ok());
-            let mut hosts = urls.map(|url| (url.host_str().map(str::to_owned), url.port_or_known_default()));
+            let mut hosts = urls.map(|url| {
+                (
+                    url.host_str().map(str::to_owned),
+                    url.port_or_known_default(),
+                )
+            });
             hosts.any(|(host, port)| host.as_deref() == Some(&of.host) && port == Some(of.port))
         };
         let is_used = |of: &Resolve| of.host == host.to_ascii_lowercase() && of.port == port;

@@ -9,7 +9,9 @@ use crate::clock;
 use crate::figures::Latencies;
 use crate::io::Token;
 use crate::message::{HeldPart, OpenTerms, Report, StepPart, Unable};
-use crate::net::{ConnectError, Connection, Offered, Phase, Stage, Transport, Tunnelling, Upgrade, offer};
+use crate::net::{
+    ConnectError, Connection, Offered, Phase, Stage, Transport, Tunnelling, Upgrade, offer,
+};
 use crate::plan::attempts_at_once;
 use crate::scenario::Work;
 use plan::Plan;
@@ -510,7 +512,10 @@ impl Session<'_> {
         let key = encode_key(self.draw_nonce());
         let common = &self.table.common;
         let codec = &self.table.codec;
-        let asked = common.target.asks.of_client(self.table.client(slot), self.table.told(slot));
+        let asked = common
+            .target
+            .asks
+            .of_client(self.table.client(slot), self.table.told(slot));
         let mut request = Vec::new();
         asked.encode(
             UpgradeRequest {

@@ -103,10 +103,17 @@ fn five_hundred_clients_log_in_and_hear_what_a_backend_publishes() {
     assert_eq!((echoed.clients, echoed.samples), (CLIENTS, 1000));
     let http = echoed.http.unwrap();
     assert_eq!(http.steps.len(), 2);
-    http.steps.iter().for_each(|of| all_with(of, CLIENTS, "200"));
+    http.steps
+        .iter()
+        .for_each(|of| all_with(of, CLIENTS, "200"));
     assert_eq!(http.publications, None);
 
-    let news = step("broadcast", &server.url, &base, "--sample-size 10 --concurrent 4");
+    let news = step(
+        "broadcast",
+        &server.url,
+        &base,
+        "--sample-size 10 --concurrent 4",
+    );
     assert!(news.faults.is_empty(), "{}", news.faults);
     assert_eq!(news.delivery.unwrap().count, 10 * CLIENTS);
     assert_eq!(news.ack.unwrap().count, 10);
@@ -121,7 +128,9 @@ fn five_hundred_clients_log_in_and_hear_what_a_backend_publishes() {
     assert!(shared.faults.is_empty(), "{}", shared.faults);
     assert_eq!(shared.delivery.unwrap().count, 10 * CLIENTS);
     let http = shared.http.unwrap();
-    http.steps.iter().for_each(|of| all_with(of, CLIENTS, "200"));
+    http.steps
+        .iter()
+        .for_each(|of| all_with(of, CLIENTS, "200"));
     all_with(http.publications.as_ref().unwrap(), 10, "202");
 }
 
@@ -159,7 +168,10 @@ fn a_wrong_password_ends_the_run_with_the_step_and_what_the_server_said_and_no_s
     assert_eq!(ran.code, 1, "{ran:#?}");
     let begin = "step 1 of [[open.http]] (POST /login) was answered 401: `";
     assert!(ran.stderr.contains(begin), "{ran:#?}");
-    assert!(ran.stderr.contains("has not the password <redacted>"), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("has not the password <redacted>"),
+        "{ran:#?}"
+    );
     assert!(!ran.stderr.contains("a-guess-of"), "{ran:#?}");
     assert!(!ran.stderr.contains("may not enter"), "{ran:#?}");
 }

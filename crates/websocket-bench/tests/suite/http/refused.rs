@@ -48,9 +48,11 @@ fn cookies_and_values_of_steps_stand_in_later_steps_and_in_the_handshake() {
             "Set-Cookie: first=1; Path=/\r\nX-Csrf: c s r f\r\n",
             "<meta name=\"key\" content=\"k/1\">",
         ),
-        line if line.starts_with("POST /join?key=k%2F1 ") => {
-            answer(201, "Set-Cookie: second=2\r\nSet-Cookie: first=3\r\n", "{\"id\":7}")
-        }
+        line if line.starts_with("POST /join?key=k%2F1 ") => answer(
+            201,
+            "Set-Cookie: second=2\r\nSet-Cookie: first=3\r\n",
+            "{\"id\":7}",
+        ),
         line => panic!("{line}"),
     });
     let steps = r#"
@@ -71,20 +73,31 @@ capture = { id = { json = "/id" }, again = { cookie = "second" } }
     assert_eq!(ran.code, 0, "{ran:#?}");
     let step = &record.unwrap().steps[0];
     let HttpUse { steps, .. } = step.http.as_deref().unwrap();
-    assert!(steps.iter().all(|of| (of.requests, of.failed) == (4, 0)), "{steps:?}");
+    assert!(
+        steps.iter().all(|of| (of.requests, of.failed) == (4, 0)),
+        "{steps:?}"
+    );
     let requests = seen.requests();
     let joins = requests.iter().filter(|of| of.line.starts_with("POST"));
     let bodies: HashSet<&str> = joins
         .map(|of| {
             assert_eq!(of.header("Cookie"), Some("first=1"));
             assert_eq!(of.header("X-Csrf"), Some("c s r f"));
-            assert_eq!(of.header("Content-Type"), Some("application/x-www-form-urlencoded"));
+            assert_eq!(
+                of.header("Content-Type"),
+                Some("application/x-www-form-urlencoded")
+            );
             of.body.as_str()
         })
         .collect();
     let due = (0..4).map(|client| format!("name=c{client}&csrf=c%20s%20r%20f"));
-    assert_eq!(bodies, due.collect::<Vec<_>>().iter().map(String::as_str).collect());
-    let upgrades = requests.iter().filter(|of| of.line == "GET /ws/7?again=2 HTTP/1.1");
+    assert_eq!(
+        bodies,
+        due.collect::<Vec<_>>().iter().map(String::as_str).collect()
+    );
+    let upgrades = requests
+        .iter()
+        .filter(|of| of.line == "GET /ws/7?again=2 HTTP/1.1");
     let cookies: Vec<_> = upgrades.map(|of| of.header("Cookie").unwrap()).collect();
     assert_eq!(cookies, ["mine=0; second=2; first=3"; 4]);
 }
@@ -129,7 +142,10 @@ time = "20s"
     assert!(step.churn.as_ref().unwrap().reconnected > 0, "{ran:#?}");
     assert_eq!(step.http.as_ref().unwrap().steps[0].requests, 10);
     let upgrades: Vec<_> = seen.requests();
-    let upgrades: Vec<_> = upgrades.iter().filter(|of| of.line.contains("/ws?id=")).collect();
+    let upgrades: Vec<_> = upgrades
+        .iter()
+        .filter(|of| of.line.contains("/ws?id="))
+        .collect();
     let different: HashSet<&str> = upgrades.iter().map(|of| of.line.as_str()).collect();
     assert_eq!(different.len(), 10);
     assert!(upgrades.len() > 10);
@@ -153,9 +169,16 @@ fn steps_that_fail_are_counted_by_status_in_a_connect_run() {
     assert_eq!((of.requests, of.failed, of.statuses["503"]), (40, 10, 10));
     assert_eq!(step.connections.as_ref().unwrap().opened, 30);
     let words = of.first_failure.as_ref().unwrap();
-    assert!(words.contains("(GET /enter) was answered 503: `too`;"), "{words}");
+    assert!(
+        words.contains("(GET /enter) was answered 503: `too`;"),
+        "{words}"
+    );
     assert_eq!(step.faults.refused, 10, "{ran:#?}");
-    assert!(ran.stdout.contains("http         40 requests, 10 failed (503: 10)"), "{ran:#?}");
+    assert!(
+        ran.stdout
+            .contains("http         40 requests, 10 failed (503: 10)"),
+        "{ran:#?}"
+    );
 }
 
 #[test]
@@ -172,20 +195,31 @@ fn what_a_step_does_not_find_or_reach_is_named() {
     let token = r#"capture = { token = { json = "/token" } }"#;
     let elsewhere = crate::support::no_listener();
     for (step, words) in [
-        ("url = \"/away\"".to_owned(), "was answered 302; redirects are not followed"),
-        (format!("url = \"/long\"\n{token}"), "got an answer of more than 1048576 bytes"),
+        (
+            "url = \"/away\"".to_owned(),
+            "was answered 302; redirects are not followed",
+        ),
+        (
+            format!("url = \"/long\"\n{token}"),
+            "got an answer of more than 1048576 bytes",
+        ),
         (
             format!("url = \"/away\"\nstatus = [302]\n{token}"),
             "got an answer without `token`; check its `capture`",
         ),
-        (format!("url = \"http://{elsewhere}/\""), "failed: Connection refused"),
+        (
+            format!("url = \"http://{elsewhere}/\""),
+            "failed: Connection refused",
+        ),
     ] {
         let (ran, _) = ran(&used(&step), &format!("echo ws://{addr}/ws {SMALL}"), "");
         assert_eq!(ran.code, 1, "{ran:#?}");
         assert!(ran.stderr.contains(words), "{words}: {ran:#?}");
     }
-    let quoted = used(&format!("url = \"/quotes\"\n{token}"))
-        .replace("echo = '{payload}'", r#"echo = '{"t":"{token}","p":{payload}}'"#);
+    let quoted = used(&format!("url = \"/quotes\"\n{token}")).replace(
+        "echo = '{payload}'",
+        r#"echo = '{"t":"{token}","p":{payload}}'"#,
+    );
     let (ran, _) = ran(&quoted, &format!("echo ws://{addr}/ws {SMALL}"), "");
     assert_eq!(ran.code, 1, "{ran:#?}");
     let words = "got a value for `token` that cannot stand in a message";
@@ -232,12 +266,25 @@ fn a_publication_that_is_refused_is_counted_as_one_and_its_status_told() {
     assert_eq!(ran.code, 3, "{ran:#?}");
     let record = record.unwrap();
     let step = &record.steps[0];
-    assert_eq!((step.faults.refused, step.faults.unanswered), (1, 1), "{}", step.faults);
+    assert_eq!(
+        (step.faults.refused, step.faults.unanswered),
+        (1, 1),
+        "{}",
+        step.faults
+    );
     assert_eq!(step.faults.lost, 0, "{}", step.faults);
     let of = step.http.as_ref().unwrap().publications.clone().unwrap();
     assert_eq!((of.failed, of.statuses["429"]), (1, 1));
-    assert!(of.first_failure.unwrap().contains("was answered 429: `slow down`"));
-    for asked in seen.requests().iter().filter(|of| of.line.starts_with("POST")) {
+    assert!(
+        of.first_failure
+            .unwrap()
+            .contains("was answered 429: `slow down`")
+    );
+    for asked in seen
+        .requests()
+        .iter()
+        .filter(|of| of.line.starts_with("POST"))
+    {
         assert_eq!(asked.header("X-Signed").unwrap().len(), 64);
         assert!(asked.header("X-At").unwrap().parse::<u64>().unwrap() > 1_700_000_000);
     }

@@ -78,7 +78,10 @@ fn serve(mut stream: TcpStream, seen: &Seen, answer: &dyn Fn(&Asked, &Seen) -> A
                  Sec-WebSocket-Accept: {accept}\r\n\r\n"
             );
             stream.write_all(head.as_bytes()).unwrap();
-            seen.clients.lock().unwrap().push(stream.try_clone().unwrap());
+            seen.clients
+                .lock()
+                .unwrap()
+                .push(stream.try_clone().unwrap());
             return echo(stream);
         }
         let (status, lines, body) = answer(&asked, seen);
@@ -99,7 +102,9 @@ fn request(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<Asked> {
                 head,
                 body: String::new(),
             };
-            let length = asked.header("Content-Length").map_or(0, |of| of.parse().unwrap());
+            let length = asked
+                .header("Content-Length")
+                .map_or(0, |of| of.parse().unwrap());
             if bytes.len() >= end + 4 + length {
                 asked.body = String::from_utf8(bytes[end + 4..end + 4 + length].to_vec()).unwrap();
                 bytes.drain(..end + 4 + length);

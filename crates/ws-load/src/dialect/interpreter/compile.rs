@@ -122,7 +122,11 @@ impl Interpreter {
             broadcast: broadcast.transpose()?,
             publish: of_topic(file.publication())?,
             subscribe: of_topic(subscribe.as_deref().map(|text| (text, "send.subscribe")))?,
-            unsubscribe: of_topic(unsubscribe.as_deref().map(|text| (text, "send.unsubscribe")))?,
+            unsubscribe: of_topic(
+                unsubscribe
+                    .as_deref()
+                    .map(|text| (text, "send.unsubscribe")),
+            )?,
             topic_prefix: file.topic_prefix.clone(),
             exchanges: file
                 .open

@@ -55,29 +55,77 @@ fn steps_that_make_sense_are_taken() {
 fn each_wrong_step_is_refused_with_its_place() {
     for (lines, words) in [
         ("url = \"login\"", "`open.http[1].url` is neither a path"),
-        ("url = \"http://{host}/\"", "has a variable in the place of its host"),
+        (
+            "url = \"http://{host}/\"",
+            "has a variable in the place of its host",
+        ),
         ("url = \"http://u@h/\"", "has a user before its host"),
         ("url = \"/a#b\"", "has a fragment"),
         ("url = \"/a b\"", "has a path that cannot be asked for"),
-        ("url = \"/{stamp}\"", "`open.http[1].url` has the placeholder {stamp}"),
-        ("url = \"/{sequence}\"", "has {sequence}, which counts messages"),
-        ("url = \"/\"\nmethod = \"get\"", "`open.http[1].method` is no method"),
-        ("url = \"/\"\nmethod = \"CONNECT\"", "`open.http[1].method` is no method"),
-        ("url = \"/\"\nmethod = \"GET\"\nbody = \"a\"", "`open.http[1].body` stands beside the method GET"),
-        ("url = \"/\"\nheaders = { Content-Length = \"1\" }", "`open.http[1].headers` has `Content-Length`"),
-        ("url = \"/\"\nheaders = { \"a b\" = \"1\" }", "`open.http[1].headers` has `a b`"),
-        ("url = \"/\"\nheaders = { A = \"\\n\" }", "no printable ASCII"),
-        ("url = \"/\"\nstatus = [101]", "`open.http[1].status` has 101"),
-        ("url = \"/\"\ncapture = { client = { json = \"/a\" } }", "`open.http[1].capture.client` is no name"),
-        ("url = \"/\"\ncapture = { a = { json = \"a\" } }", "`open.http[1].capture.a` is no JSON pointer"),
-        ("url = \"/\"\ncapture = { a = { header = \"a b\" } }", "names no header or cookie"),
-        ("url = \"/\"\ncapture = { a = { pattern = \"{value}b\" } }", "does not have {value} once"),
-        ("url = \"/\"\ncapture = { a = { pattern = \"a{value}b{value}c\" } }", "does not have {value} once"),
+        (
+            "url = \"/{stamp}\"",
+            "`open.http[1].url` has the placeholder {stamp}",
+        ),
+        (
+            "url = \"/{sequence}\"",
+            "has {sequence}, which counts messages",
+        ),
+        (
+            "url = \"/\"\nmethod = \"get\"",
+            "`open.http[1].method` is no method",
+        ),
+        (
+            "url = \"/\"\nmethod = \"CONNECT\"",
+            "`open.http[1].method` is no method",
+        ),
+        (
+            "url = \"/\"\nmethod = \"GET\"\nbody = \"a\"",
+            "`open.http[1].body` stands beside the method GET",
+        ),
+        (
+            "url = \"/\"\nheaders = { Content-Length = \"1\" }",
+            "`open.http[1].headers` has `Content-Length`",
+        ),
+        (
+            "url = \"/\"\nheaders = { \"a b\" = \"1\" }",
+            "`open.http[1].headers` has `a b`",
+        ),
+        (
+            "url = \"/\"\nheaders = { A = \"\\n\" }",
+            "no printable ASCII",
+        ),
+        (
+            "url = \"/\"\nstatus = [101]",
+            "`open.http[1].status` has 101",
+        ),
+        (
+            "url = \"/\"\ncapture = { client = { json = \"/a\" } }",
+            "`open.http[1].capture.client` is no name",
+        ),
+        (
+            "url = \"/\"\ncapture = { a = { json = \"a\" } }",
+            "`open.http[1].capture.a` is no JSON pointer",
+        ),
+        (
+            "url = \"/\"\ncapture = { a = { header = \"a b\" } }",
+            "names no header or cookie",
+        ),
+        (
+            "url = \"/\"\ncapture = { a = { pattern = \"{value}b\" } }",
+            "does not have {value} once",
+        ),
+        (
+            "url = \"/\"\ncapture = { a = { pattern = \"a{value}b{value}c\" } }",
+            "does not have {value} once",
+        ),
     ] {
         says(step(lines), words);
     }
     let many = "[[open.http]]\nurl = \"/\"\n".repeat(17);
-    says(checked(&format!("{many}{ECHO}")), "`open.http` has 17 steps; permitted: at most 16");
+    says(
+        checked(&format!("{many}{ECHO}")),
+        "`open.http` has 17 steps; permitted: at most 16",
+    );
     let signed = r#"
 [[open.http]]
 url = "/"
@@ -86,7 +134,8 @@ capture = { a = { json = "/a" } }
 key = "k"
 of = "{a}"
 "#;
-    let receive = "[[open.receive]]\nmeans = \"ready\"\nwhen = { \"/b\" = 1 }\ncapture = { b = \"/b\" }\n";
+    let receive =
+        "[[open.receive]]\nmeans = \"ready\"\nwhen = { \"/b\" = 1 }\ncapture = { b = \"/b\" }\n";
     says(
         checked(&format!("{signed}{receive}{ECHO}")),
         "`open.signatures.a` has the name of a value that is captured",
@@ -131,9 +180,21 @@ fn each_wrong_publication_is_refused_with_its_place() {
     };
     for (key, value, words) in [
         ("url", "\"p\"", "`send.http.url` is neither a path"),
-        ("url", "\"/p?{payload}\"", "`send.http` has {payload} outside of its body"),
-        ("body", "\"{stamp}\"", "`send.http.body` carries no stamp, or not the padding"),
-        ("body", "\"{payload}{sequence}\"", "`send.http.body` has {sequence}"),
+        (
+            "url",
+            "\"/p?{payload}\"",
+            "`send.http` has {payload} outside of its body",
+        ),
+        (
+            "body",
+            "\"{stamp}\"",
+            "`send.http.body` carries no stamp, or not the padding",
+        ),
+        (
+            "body",
+            "\"{payload}{sequence}\"",
+            "`send.http.body` has {sequence}",
+        ),
         ("method", "\"post\"", "`send.http.method` is no method"),
         ("status", "[600]", "`send.http.status` has 600"),
         ("connections", "0", "`send.http.connections` is 0"),
@@ -142,14 +203,26 @@ fn each_wrong_publication_is_refused_with_its_place() {
     }
     let of = "[send.http]\nurl = \"/p\"\nbody = \"{payload}\"\n";
     let before = |lines: &str| publication(&format!("[send]\n{lines}\n{of}"), NEWS);
-    says(before("broadcast = \"{payload}\""), "`send.http` stands beside `broadcast`");
-    says(before("acknowledged = false"), "is acknowledged by the answer over HTTP");
+    says(
+        before("broadcast = \"{payload}\""),
+        "`send.http` stands beside `broadcast`",
+    );
+    says(
+        before("acknowledged = false"),
+        "is acknowledged by the answer over HTTP",
+    );
     let result = "[[receive]]\nmeans = \"result\"\nwhen = { \"/r\" = 1 }\nstamp = \"/s\"\nexample = '{\"r\":1,\"s\":\"{stamp}\"}'\n";
     says(
         publication(of, &format!("{result}{NEWS}")),
         "is acknowledged by the answer over HTTP",
     );
-    says(publication(of, ECHO.replace("[send]\necho = \"{payload}\"", "").as_str()), "has no rule for what clients hear");
+    says(
+        publication(
+            of,
+            ECHO.replace("[send]\necho = \"{payload}\"", "").as_str(),
+        ),
+        "has no rule for what clients hear",
+    );
     let clash = "[send.http.signatures.timestamp]\nkey = \"k\"\nof = \"o\"\n";
     says(
         publication(&format!("{of}{clash}"), NEWS),

@@ -44,7 +44,10 @@ impl Publisher {
         let file = setting.plan.message.definition.as_deref()?;
         let of = file.send.http.clone()?;
         let workload = setting.plan.workload();
-        let access = setting.http.clone().filter(|_| workload != Workload::Echo)?;
+        let access = setting
+            .http
+            .clone()
+            .filter(|_| workload != Workload::Echo)?;
         let (reply, answers) = access.mailbox();
         Some(Box::new(Self {
             access,
@@ -71,7 +74,10 @@ impl Publisher {
             topic: format!("{}{}", self.topic_prefix, topic_of(room)),
             stamp,
             timestamp: since.unwrap_or_default().as_secs(),
-            body_md5: self.names("body_md5").then(|| md5(&body)).unwrap_or_default(),
+            body_md5: self
+                .names("body_md5")
+                .then(|| md5(&body))
+                .unwrap_or_default(),
             signed: BTreeMap::new(),
             variables,
         };
@@ -81,7 +87,8 @@ impl Publisher {
         }
         let path = HttpUrl::of(&self.of.url).map_or("/", |url| url.path);
         let headers = self.of.headers.iter();
-        let headers = headers.map(|(name, value)| (name.clone(), meanings.fill(value, Place::Header)));
+        let headers =
+            headers.map(|(name, value)| (name.clone(), meanings.fill(value, Place::Header)));
         (meanings.fill(path, Place::Url), headers.collect(), body)
     }
 
@@ -141,7 +148,9 @@ impl Requests {
         let Some(publisher) = &self.publisher else {
             return false;
         };
-        let stamp = self.verifier.stamp(ledger.first_sample + u64::from(request.index));
+        let stamp = self
+            .verifier
+            .stamp(ledger.first_sample + u64::from(request.index));
         let room = ledger.room(request.index);
         let variables = OfClient::new(clients, slot);
         let (path, headers, body) =
