@@ -6,6 +6,7 @@ mod chart;
 mod feed;
 pub mod figures;
 mod heat;
+mod http;
 mod lines;
 mod page;
 pub mod scale;

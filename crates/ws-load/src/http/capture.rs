@@ -51,6 +51,20 @@ pub(super) fn captured(
     Ok(told)
 }
 
+/// What is kept of a body under these names, for the law of the fuzz target.
+pub(crate) fn of_body(body: &[u8], wanted: &BTreeMap<String, HttpCapture>) -> Vec<Told> {
+    let answer = Answer {
+        status: 200,
+        headers: hyper::HeaderMap::new(),
+        body: hyper::body::Bytes::copy_from_slice(body),
+    };
+    let one = |(name, from): (&String, &HttpCapture)| {
+        let wanted = BTreeMap::from([(name.clone(), from.clone())]);
+        captured(&answer, &wanted, &Asks::default()).ok()
+    };
+    wanted.iter().filter_map(one).flatten().collect()
+}
+
 /// What stands in the hole of a pattern.
 fn within(body: &str, pattern: &str) -> Option<String> {
     let (before, behind) = pattern.split_once(HOLE)?;

@@ -8,6 +8,7 @@ mod publications;
 mod sign;
 mod steps;
 
+pub(crate) use capture::of_body;
 pub(crate) use publications::{Answered, Letter};
 pub(crate) use sign::{hmac_sha256, md5};
 pub(crate) use steps::StepsDone;

@@ -70,7 +70,7 @@ pub(super) async fn run(shared: &Shared, caller: Caller) -> StepsDone {
         });
         if failure.is_some() {
             done.failure = failure;
-            return done;
+            break;
         }
     }
     done.told = walk.told;
