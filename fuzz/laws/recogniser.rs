@@ -3,9 +3,12 @@
 //! They end and do not panic. A message that one of them calls an intact answer has one value at the
 //! pointer that the dialect's file names, an object that holds the stamp once, the padding once, and
 //! nothing else. A number that is read of a feed is the only value at its pointer, and so is its key.
+//! What a step over HTTP keeps of a body stands where its `capture` says.
 //! The values are found here by a walk over the text, not by the parser under test.
 
-use ws_load::for_fuzzing::{FEED_KEY, FEED_NUMBER, Intact, PADDING, feed_number, intact_answers};
+use ws_load::for_fuzzing::{
+    FEED_KEY, FEED_NUMBER, HTTP_PATTERN, Intact, PADDING, feed_number, http_values, intact_answers,
+};
 
 /// Any message. Returns what was found intact.
 pub(crate) fn check(data: &[u8]) -> Vec<Intact> {
@@ -25,7 +28,33 @@ pub(crate) fn check(data: &[u8]) -> Vec<Intact> {
         assert_eq!(held, expected, "{answer:?}: {text:?}");
     }
     check_feed(data);
+    check_http(data);
     found
+}
+
+/// What a step over HTTP keeps of any body.
+pub(crate) fn check_http(data: &[u8]) -> [Option<String>; 2] {
+    let text = String::from_utf8_lossy(data);
+    let [by_pattern, by_pointer] = http_values(data);
+    if let Some(value) = &by_pattern {
+        let (before, behind) = HTTP_PATTERN;
+        assert!(!value.is_empty() && !value.contains(behind), "{text:?}");
+        let start = text.find(before).expect("the pattern begins there") + before.len();
+        assert!(
+            text[start..].starts_with(&format!("{value}{behind}")),
+            "{text:?}"
+        );
+    }
+    if let Some(value) = &by_pointer {
+        let whole: serde_json::Value = serde_json::from_str(&text).expect("it has a pointer");
+        let of = whole.pointer(FEED_NUMBER).expect("it leads there");
+        let is_text = of.as_str() == Some(value);
+        assert!(
+            is_text || of.is_number() && of.to_string() == *value,
+            "{text:?}"
+        );
+    }
+    [by_pattern, by_pointer]
 }
 
 /// The number of any message, if one was read as that of a feed.

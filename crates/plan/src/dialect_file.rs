@@ -5,10 +5,12 @@
 mod condition;
 mod feed;
 mod heartbeat;
+mod http;
 
 pub use condition::{Condition, JsonType, Scalar};
 pub use feed::{FEED_NAMES, MOST_FEED_KEYS, SentUnit};
 pub use heartbeat::{BeatInterval, Heartbeat};
+pub use http::{FORM, HttpCapture, HttpPublication, HttpStep, PUBLICATION_NAMES, media_type};
 
 use super::Nanos;
 use schemars::generate::SchemaSettings;
@@ -110,7 +112,8 @@ impl DialectFile {
     pub fn captured(&self) -> impl Iterator<Item = &str> {
         let rules = self.open.receive.iter();
         let told = rules.flat_map(|rule| rule.capture.keys());
-        told.chain(self.open.signatures.keys()).map(String::as_str)
+        let told = told.chain(self.open.signatures.keys()).map(String::as_str);
+        self.told_by_steps().chain(told)
     }
 
     /// The requests that may have variables.
@@ -177,6 +180,9 @@ pub enum OriginRule {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpeningExchange {
+    /// Requests over HTTP that each client makes before it connects, one after the other.
+    #[serde(default)]
+    pub http: Vec<HttpStep>,
     /// Sent right after the handshake.
     #[serde(default)]
     pub send: Option<String>,
@@ -240,6 +246,10 @@ pub struct Requests {
     /// and `subscribe` are then answered while the client is ready.
     #[serde(default)]
     pub unsubscribe: Option<String>,
+    /// A broadcast or a publication by a request over HTTP, in the place of `broadcast` and `publish`. A
+    /// rule that means `delivery` makes it one, a rule that means `message` the other.
+    #[serde(default)]
+    pub http: Option<HttpPublication>,
     /// False where a broadcast or a publication reaches all but its sender.
     #[serde(default = "yes")]
     pub reaches_sender: bool,
@@ -260,6 +270,7 @@ impl Default for Requests {
             publish: None,
             subscribe: None,
             unsubscribe: None,
+            http: None,
             reaches_sender: true,
             acknowledged: None,
         }
@@ -269,7 +280,7 @@ impl Default for Requests {
 impl Requests {
     /// True where the sender of a broadcast or a publication gets a result.
     pub fn is_acknowledged(&self) -> bool {
-        self.acknowledged.unwrap_or(self.reaches_sender)
+        self.http.is_some() || self.acknowledged.unwrap_or(self.reaches_sender)
     }
 }
 

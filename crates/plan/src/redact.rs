@@ -144,6 +144,26 @@ fn without_users(text: &str) -> String {
 /// The text without the values of parameters that are secret, each of which ends where `end` says.
 /// `None` where there are none.
 fn without_parameters(text: &str, end: impl Fn(&str) -> usize) -> Option<String> {
+    without_parameters_but(text, end, &|_| true)
+}
+
+/// A URL or a form, of which the values of parameters that `is_secret_value` does not say stay.
+pub(crate) fn parameters_but(text: &str, is_secret_value: &dyn Fn(&str) -> bool) -> String {
+    let end = |of: &str| of.find(['&', '#']).unwrap_or(of.len());
+    let changed = without_parameters_but(text, end, is_secret_value);
+    changed.unwrap_or_else(|| text.to_owned())
+}
+
+/// A text without the values of such members of JSON.
+pub(crate) fn redacted_members(text: &str, is_secret_value: &dyn Fn(&str) -> bool) -> String {
+    without_members(text, is_secret_value).unwrap_or_else(|| text.to_owned())
+}
+
+fn without_parameters_but(
+    text: &str,
+    end: impl Fn(&str) -> usize,
+    is_secret_value: &dyn Fn(&str) -> bool,
+) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(['?', '&', '#', ';']) {
@@ -156,7 +176,7 @@ fn without_parameters(text: &str, end: impl Fn(&str) -> usize) -> Option<String>
             && is_secret(name)
         {
             let value = &value[..end(value)];
-            if !value.is_empty() {
+            if !value.is_empty() && is_secret_value(value) {
                 out.push_str(name);
                 out.push('=');
                 out.push_str(REDACTED);

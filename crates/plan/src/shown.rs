@@ -1,5 +1,7 @@
 //! What is written of plans and dialect files: each without its secrets.
 
+mod http;
+
 use super::handshake::{Entry, REDACTED_VALUE, is_literal, is_secret_subprotocol};
 use super::redact::{members_but, redacted_but, redacted_url};
 use super::{DialectFile, Plan};
@@ -40,7 +42,14 @@ impl Plan {
             without_secrets(&mut written);
             serde_json::from_value(written)
         });
-        read.unwrap_or(plan)
+        let mut read = read.unwrap_or_else(|_| plan.clone());
+        // These know better what a variable is.
+        let files = (plan.message.definition, read.message.definition.as_mut());
+        if let (Some(mut whole), Some(file)) = files {
+            whole.redact_http();
+            (file.open.http, file.send.http) = (whole.open.http, whole.send.http);
+        }
+        read
     }
 }
 
@@ -51,6 +60,7 @@ impl DialectFile {
         let beat = self.heartbeat.iter().map(|of| of.send.as_str());
         let messages = self.exchange().chain(self.requests()).chain(beat);
         let members = messages.flat_map(|text| members_but(text, &is_literal));
+        let members = members.chain(self.http_secrets());
         keys.filter(|key| is_literal(key)).chain(members).collect()
     }
 
@@ -60,7 +70,9 @@ impl DialectFile {
         let beat = self.heartbeat.iter().map(|of| of.send.as_str());
         let mut messages = self.exchange().chain(self.requests()).chain(beat);
         let is_replaced = |text: &str| text.replace(['"', '\\'], "").contains(":REDACTED");
-        keys.into_iter().any(|key| key == REDACTED_VALUE) || messages.any(is_replaced)
+        keys.into_iter().any(|key| key == REDACTED_VALUE)
+            || messages.any(is_replaced)
+            || self.lacks_http_secrets()
     }
 }
 

@@ -20,6 +20,7 @@ mod file;
 mod format;
 mod handshakes;
 mod heartbeats;
+mod http;
 mod judge;
 mod latency;
 mod measurement;
@@ -48,6 +49,7 @@ pub use file::{OutputFile, RecordFile, unwritable};
 pub use format::{Tool, VERSION};
 pub use handshakes::{TlsAgreed, TlsUse};
 pub use heartbeats::Heartbeats;
+pub use http::{HttpRequests, HttpUse};
 pub use judge::{
     BUSY, Judgement, all_sent, counted_faults, judge, judge_interrupted, kept_too_much, not_back,
     remedy,

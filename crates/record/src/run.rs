@@ -1,8 +1,9 @@
 //! The record of one run of the generator against one server.
 
 use super::{
-    Churn, CompressionUse, Connections, DropTimes, Environment, Faults, Feed, Heartbeats, InFlight,
-    Latency, SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict, Watched,
+    Churn, CompressionUse, Connections, DropTimes, Environment, Faults, Feed, Heartbeats, HttpUse,
+    InFlight, Latency, SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
+    Watched,
 };
 use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
 use schemars::JsonSchema;
@@ -164,6 +165,9 @@ pub struct StepRecord {
     /// before.
     #[serde(default)]
     pub feed: Option<Box<Feed>>,
+    /// Requests over HTTP; absent where the dialect has none, and in records from before.
+    #[serde(default)]
+    pub http: Option<Box<HttpUse>>,
     /// Clients that read slowly; absent where all read everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_readers: Option<SlowReaders>,

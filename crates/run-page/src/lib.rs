@@ -7,6 +7,7 @@ mod drops;
 mod feed;
 pub mod figures;
 mod heat;
+mod http;
 mod lines;
 mod page;
 pub mod scale;

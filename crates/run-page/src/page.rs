@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::timeline::Timeline;
 use crate::watched::{FaultMark, WatchedChart};
-use crate::{drops, feed, figures};
+use crate::{drops, feed, figures, http};
 use crate::{heat, lines};
 use askama::Template;
 use plan::{Measure, Workload};
@@ -29,6 +29,9 @@ struct Page<'a> {
     /// Of each step that has a feed.
     feeds: Vec<[String; feed::COLUMNS.len()]>,
     feed_columns: [&'static str; feed::COLUMNS.len()],
+    /// Requests over HTTP.
+    http: Vec<[String; http::COLUMNS.len()]>,
+    http_columns: [&'static str; http::COLUMNS.len()],
     faults: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, String)>,
     plan: String,
@@ -81,6 +84,8 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
         drop_columns: drops::CELLS,
         feeds: record.steps.iter().filter_map(feed::row).collect(),
         feed_columns: feed::COLUMNS,
+        http: record.steps.iter().flat_map(http::rows).collect(),
+        http_columns: http::COLUMNS,
         faults: faults(record),
         facts: facts(record),
         plan,

@@ -269,7 +269,7 @@ pub(crate) fn connections(of: &Connections) -> String {
 }
 
 /// `, p50 1ms, p95 ...`; nothing without samples.
-fn spread(of: &Option<Latency>) -> String {
+pub(crate) fn spread(of: &Option<Latency>) -> String {
     of.as_ref().map_or_else(String::new, |l| {
         let figures = [l.p50_ns, l.p95_ns, l.p99_ns, l.max_ns].map(latency);
         let [p50, p95, p99, max] = figures.each_ref().map(|figure| figure.trim());

@@ -16,6 +16,7 @@ mod feed_format;
 mod flags;
 mod format;
 mod from_file;
+mod http_format;
 mod import;
 mod output;
 mod planning;

@@ -9,6 +9,7 @@ pub mod cluster;
 mod control;
 mod dialect;
 mod figures;
+mod http;
 mod io;
 mod lines;
 mod message;
@@ -25,8 +26,8 @@ pub use dialect::for_fuzzing;
 pub use dialect::{DialectError, check_dialect, check_message, payload_lines};
 pub use lines::LinesError;
 pub use net::{
-    ConnectError, DataError, Endpoint, Stage, TargetError, check_url, spread_over_loopback,
-    target_addrs,
+    ConnectError, DataError, Endpoint, HttpFailure, Stage, TargetError, asks_other_servers,
+    check_url, spread_over_loopback, target_addrs,
 };
 pub use plain::plan_for_port;
 pub use verify::for_benches;

@@ -119,6 +119,11 @@ fn checked_destination(
         );
         return Err(refusal(Reason::Destination, words));
     }
+    if !options.is_child && ws_load::asks_other_servers(plan) {
+        let words = "its dialect file makes requests over HTTP at another server than the target, which \
+                     only processes of --processes do";
+        return Err(refusal(Reason::Destination, words.to_owned()));
+    }
     let targets = look_up(plan).map_err(|error| refusal(Reason::Plan, error.to_string()))?;
     match options.allow.refuses(&targets, &allow::look_up) {
         None => Ok(targets),

@@ -2,6 +2,7 @@
 
 mod beats;
 mod feeds;
+mod tickets;
 
 use super::super::bench::Draws;
 use super::returns::Returns;
@@ -137,6 +138,7 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
     };
     beats::draw(&mut dice, &mut case);
     feeds::draw(&mut dice, &mut case);
+    tickets::draw(&mut dice, &mut case);
     case.fit(able)
 }
 

@@ -4,6 +4,7 @@ mod beats;
 mod feeds;
 mod kinds;
 mod leaving;
+mod tickets;
 mod watched;
 
 use super::case::Case;
@@ -83,6 +84,7 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
     };
     trial.hold_requests();
     trial.hold_beats();
+    trial.hold_tickets();
     trial.hold_end();
     if !record.is_limited() {
         trial.hold_feeds();

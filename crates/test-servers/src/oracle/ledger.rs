@@ -39,6 +39,10 @@ pub struct Told {
     pub wrong_answers: u64,
     /// Connections that were ended since they sent no heartbeat.
     pub silenced: u64,
+    /// Clients that asked for a ticket over HTTP, in their order.
+    pub tickets: Vec<u64>,
+    /// Upgrade requests that do not show the ticket of their client.
+    pub wrong_tickets: u64,
 }
 
 /// A heartbeat that says nothing of its client.

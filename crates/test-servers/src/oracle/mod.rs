@@ -86,6 +86,9 @@ pub struct OracleOptions {
     pub closes_door: Option<Duration>,
     /// What each connection is sent without asking, if anything. Only text has it.
     pub feed: Option<Feeding>,
+    /// `/ticket?n=NUMBER` gives a client its ticket over HTTP, which it shows by `ticket=` in the URL of
+    /// each connection.
+    pub tickets: bool,
     /// Where more clients than this are connected, messages take [`CROWDED`] longer.
     pub comfortable: Option<u32>,
 }
@@ -301,16 +304,40 @@ impl Knows {
     }
 }
 
+impl Knows {
+    /// The answer to a request for a ticket.
+    fn ticket(&self, target: &str) -> Option<String> {
+        let is_asked = self.options.tickets && target.starts_with("/ticket?");
+        let client = client_of(target).filter(|_| is_asked)?;
+        lock(&self.ledger).told.tickets.push(client);
+        let body = format!("{{\"ticket\":\"{}\"}}", ticket_of(client));
+        let length = body.len();
+        Some(format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n{body}"
+        ))
+    }
+}
+
 impl Behaviour for Knows {
     fn framework(&self) -> Framework {
         self.options.framework
     }
 
     fn upgrade(&self, id: u64, head: &RequestHead) -> Option<Upgrade> {
+        if let Some(answer) = self.ticket(&head.target) {
+            let answer = answer.into_bytes();
+            return Some(Upgrade {
+                answer,
+                open: false,
+            });
+        }
         let closed = self.is_closed().then_some(Refusal::Plain);
         let refusal = head.refusal_by(self.options.framework).or(closed);
         let mut ledger = lock(&self.ledger);
         let opened_ns = ledger.now_ns();
+        let is_wrong = self.options.tickets && !shows_ticket(&head.target);
+        ledger.told.wrong_tickets += u64::from(is_wrong);
         ledger.open(Connection {
             id,
             client: client_of(&head.target),
@@ -478,10 +505,23 @@ fn frames_in(mut bytes: &[u8]) -> u64 {
 
 /// The number in `n=NUMBER`.
 fn client_of(target: &str) -> Option<u64> {
+    parameter(target, "n=")?.parse().ok()
+}
+
+fn parameter<'t>(target: &'t str, name: &str) -> Option<&'t str> {
     let (_, query) = target.split_once('?')?;
     let mut pairs = query.split('&');
-    let number = pairs.find_map(|pair| pair.strip_prefix("n="))?;
-    number.parse().ok()
+    pairs.find_map(|pair| pair.strip_prefix(name))
+}
+
+/// The ticket of a client, which no other has.
+fn ticket_of(client: u64) -> String {
+    format!("t{}", client * 7 + 3)
+}
+
+fn shows_ticket(target: &str) -> bool {
+    let due = client_of(target).map(ticket_of);
+    due.is_some() && due.as_deref() == parameter(target, "ticket=")
 }
 
 /// The number in `room-NUMBER`, or at the end of a topic like it.

@@ -14,7 +14,7 @@ use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::flags::Flags;
 use crate::format;
-use crate::{churn_format, drop_format, feed_format, watch_format};
+use crate::{churn_format, drop_format, feed_format, http_format, watch_format};
 use ::record::{
     BUSY, End, Event, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
 };
@@ -270,6 +270,9 @@ impl Outputs {
             let shown = |of: &&::record::Heartbeats| of.sent > 0 && (self.verbose || is_news(of));
             if let Some(of) = step.heartbeats.as_deref().filter(shown) {
                 writeln!(out, "{}", format::heartbeats(of))?;
+            }
+            if let Some(of) = step.http.as_deref() {
+                write!(out, "{}", http_format::http(of))?;
             }
             if let Some(of) = step.feed.as_deref() {
                 writeln!(out, "{}", feed_format::feed(of))?;

@@ -36,6 +36,7 @@ mod help;
 mod hostile;
 mod hostile_coordinator;
 mod hosts;
+mod http;
 mod ignored_flags;
 mod interrupt;
 mod kept_plans;

@@ -3,7 +3,8 @@
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
 use crate::message::{
-    DropsPart, FeedPart, HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart,
+    DropsPart, FeedPart, HandshakePart, HeartbeatPart, HttpPart, OfSender, SegmentsPart, SlowPart,
+    StepPart,
 };
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
@@ -69,6 +70,7 @@ impl Merged<'_> {
         let mut drops = DropsPart::default();
         let mut beats: Option<Box<HeartbeatPart>> = None;
         let mut feed: Option<Box<FeedPart>> = None;
+        let mut http: Option<Box<HttpPart>> = None;
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
@@ -90,6 +92,9 @@ impl Merged<'_> {
                 feed.get_or_insert_default().merge(*of);
             }
             drops.merge(part.drops);
+            if let Some(of) = part.http {
+                http.get_or_insert_default().merge(*of);
+            }
             series.merge(part.rows);
             generator.messages += part.messages;
             generator.reads += part.reads;
@@ -159,6 +164,7 @@ impl Merged<'_> {
                 .then(|| Box::new(handshakes.into_use())),
             heartbeats: beats.map(|beats| Box::new(beats.into_record())),
             feed: feed.map(|feed| Box::new(feed.into_record())),
+            http: http.map(|http| Box::new(http.into_record())),
             churn: None,
             slow_readers: slow_readers(self.plan, self.clients, slow),
             drops: drops.into_record().map(Box::new),

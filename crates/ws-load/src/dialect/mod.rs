@@ -11,6 +11,7 @@ mod error;
 mod feed;
 pub mod for_fuzzing;
 mod heartbeat;
+mod http;
 mod interpreter;
 mod kinds;
 mod mqtt;
@@ -407,10 +408,11 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         return Ok(());
     };
     check_dialect(file)?;
+    http::check_plan(plan, file)?;
     let (has_request, name) = match plan.workload() {
         Workload::Echo => (file.echoes().next().is_some(), "echo"),
-        Workload::Broadcast => (file.send.broadcast.is_some(), "broadcast"),
-        Workload::Rooms => (file.send.publish.is_some(), "publish"),
+        Workload::Broadcast => (file.broadcast().is_some(), "broadcast"),
+        Workload::Rooms => (file.publication().is_some(), "publish"),
         Workload::Connect => return Ok(()),
     };
     let needs_result = plan.workload() != Workload::Echo && plan.limits.of == Measure::Ack;

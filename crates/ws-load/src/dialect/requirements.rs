@@ -1,11 +1,11 @@
 //! What a dialect file has to have, so that requests can be written and answers understood.
 
 use super::error::DialectError;
-use super::kinds;
 use super::place::OPEN;
 use super::rules::check_variable;
 use super::script;
 use super::template::Template;
+use super::{http, kinds};
 use plan::{DialectFile, Meaning, Nanos, PLACEHOLDERS, Part, Rule, parts};
 
 /// The key of the rules for a ready client.
@@ -26,6 +26,7 @@ const MOST_KINDS: usize = 64;
 /// The first thing that makes no sense, with its key and a remedy.
 pub(super) fn check(file: &DialectFile) -> Result<(), DialectError> {
     check_header(file)?;
+    http::check(file)?;
     check_requests(file)?;
     check_meanings(OPEN, &file.open.receive)?;
     check_meanings(READY, &file.receive)?;
@@ -40,7 +41,8 @@ fn check_renewed(file: &DialectFile) -> Result<(), DialectError> {
         for name in rule.capture.keys() {
             let key = format!("{READY}[{}].capture.{name}", index + 1);
             let mut opening = file.open.receive.iter();
-            let is_known = opening.any(|rule| rule.capture.contains_key(name));
+            let is_known = opening.any(|rule| rule.capture.contains_key(name))
+                || file.told_by_steps().any(|of| of == name);
             match (is_known, rule.means == Meaning::KeepAlive) {
                 (true, true) => {
                     return Err(DialectError::unfit(
@@ -107,14 +109,13 @@ fn check_header(file: &DialectFile) -> Result<(), DialectError> {
 /// Each request carries what is verified, and each of its answers has a rule.
 fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
     let both = [Meaning::Delivery, Meaning::Result];
-    let broadcast = (&file.send.broadcast, "send.broadcast", both);
+    let broadcast = (file.broadcast(), both);
     let of_topic = [Meaning::Message, Meaning::Published];
-    let publish = (&file.send.publish, "send.publish", of_topic);
+    let publish = (file.publication(), of_topic);
+    let http_url = file.send.http.as_ref().map_or("", |of| &of.url);
+    let names_topic = |text: &str| text.contains("{topic}") || http_url.contains("{topic}");
     if publish.0.is_some() != file.send.subscribe.is_some()
-        || publish
-            .0
-            .as_ref()
-            .is_some_and(|text| !text.contains("{topic}"))
+        || publish.0.is_some_and(|(text, _)| !names_topic(text))
     {
         return Err(DialectError::unfit(
             "send.publish",
@@ -132,8 +133,8 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
         ));
     }
     check_kinds(file)?;
-    for (text, key, answers) in [broadcast, publish] {
-        let Some(text) = text else { continue };
+    for (request, answers) in [broadcast, publish] {
+        let Some((text, key)) = request else { continue };
         if !Template::is_complete(text) {
             return Err(incomplete(key));
         }
@@ -143,7 +144,7 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
         if file.receive.iter().any(|rule| by_sequence(&rule)) && !text.contains("{sequence}") {
             return Err(without_sequence(key));
         }
-        let is_acknowledged = file.send.is_acknowledged();
+        let is_acknowledged = file.send.is_acknowledged() && file.send.http.is_none();
         for means in std::iter::once(told).chain(is_acknowledged.then_some(result)) {
             if !file.receive.iter().any(|rule| rule.means == means) {
                 let name = meaning_name(means);

@@ -92,7 +92,7 @@ impl Template {
         prefix: &str,
         body: &Body,
     ) -> Result<Self, DialectError> {
-        let has_variables = matches!(key, "send.publish" | "send.subscribe");
+        let has_variables = matches!(key, "send.publish" | "send.subscribe" | "send.http.body");
         let tokens = cut(key, text, &OF_PUBLICATIONS, has_variables)?;
         let with_prefix = tokens.into_iter().flat_map(|token| match token {
             Token::Hole(Hole::Topic) => vec![Token::Literal(prefix.to_owned()), token],

@@ -7,6 +7,7 @@
 mod drops;
 mod feed;
 mod handshakes;
+mod http;
 mod part;
 mod terms;
 mod watch;
@@ -14,6 +15,7 @@ mod watch;
 pub(crate) use drops::DropsPart;
 pub(crate) use feed::{AgesPart, FeedPart};
 pub(crate) use handshakes::HandshakePart;
+pub(crate) use http::{HttpPart, RequestsPart};
 pub use part::StepPart;
 pub(crate) use part::{
     ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SegmentsPart, SlowPart, VisitsPart,

@@ -1,6 +1,6 @@
 //! A worker's part of a step: whole histograms, exact counts.
 
-use super::{DropsPart, FeedPart, HandshakePart, WatchPart};
+use super::{DropsPart, FeedPart, HandshakePart, HttpPart, WatchPart};
 use crate::figures::{Counts, Latencies, Rows};
 use record::{AttemptFailures, CompressionUse, Drops, Faults, Heartbeats, Recorder};
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,8 @@ pub struct StepPart {
     pub(crate) heartbeats: Option<Box<HeartbeatPart>>,
     /// Absent where the dialect has none.
     pub(crate) feed: Option<Box<FeedPart>>,
+    /// Absent where the dialect has no requests over HTTP.
+    pub(crate) http: Option<Box<HttpPart>>,
     /// Of clients that no sample waits for.
     pub(crate) slow: SlowPart,
     /// Absent where no client may leave.
@@ -73,6 +75,9 @@ impl StepPart {
         }
         if let Some(feed) = other.feed {
             self.feed.get_or_insert_default().merge(*feed);
+        }
+        if let Some(http) = other.http {
+            self.http.get_or_insert_default().merge(*http);
         }
         self.slow.merge(other.slow);
         if let Some(churn) = other.churn {

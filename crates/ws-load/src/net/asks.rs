@@ -3,8 +3,9 @@
 
 use super::data::{Data, DataError, Place, Wanted};
 use super::secrets::Secrets;
-use plan::{Connection, PLACEHOLDERS, Part, Plan, parts};
+use plan::{Connection, DialectFile, FORM, PLACEHOLDERS, Part, Plan, media_type, parts};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use ws_proto::{ConnectRequest, UpgradeRequest};
 
@@ -15,6 +16,9 @@ pub(crate) struct Asks {
     host: Text,
     /// Behind those of the handshake itself.
     lines: Text,
+    cookies: Text,
+    /// Texts of requests over HTTP, and what they may hold.
+    told: Vec<Wanted>,
     subprotocols: Text,
     tunnel: Option<Tunnel>,
     data: std::sync::Arc<Data>,
@@ -37,6 +41,8 @@ enum Piece {
     Column(usize, Place),
     /// The number of the client.
     Client,
+    /// What a step over HTTP was told.
+    Told(String, Place),
 }
 
 /// What a plan's URL and proxy say, as the parts of a request.
@@ -69,7 +75,16 @@ pub(crate) struct Asked {
 struct Compiler {
     wanted: Vec<Wanted>,
     columns: Vec<String>,
+    /// Names of what steps over HTTP are told, and where these stand.
+    told: Vec<String>,
+    told_places: Vec<Wanted>,
 }
+
+/// What a client was told, by name.
+pub(crate) type Told = (String, String);
+
+/// Begins the name of a cookie that a step was told.
+pub(crate) const COOKIE: &str = "cookie:";
 
 impl Compiler {
     fn text(&mut self, key: &'static str, place: Place, text: &str, into: &mut Text) {
@@ -97,22 +112,68 @@ impl Compiler {
     fn variable(&mut self, key: &'static str, place: Place, name: &str, into: &mut Text) {
         let piece = match name {
             CLIENT => Piece::Client,
+            name if self.told.iter().any(|of| of == name) => {
+                self.note_told(key, place, name);
+                Piece::Told(name.to_owned(), place)
+            }
             name => Piece::Column(self.column(key, place, name), place),
         };
         into.0.push(piece);
     }
 
+    fn note_told(&mut self, key: &'static str, place: Place, name: &str) {
+        self.told_places.push(Wanted {
+            name: name.to_owned(),
+            place,
+            key,
+        });
+    }
+
     /// A message, which is written anew for each client. It may repeat what the server told it.
     fn message(&mut self, key: &'static str, text: &str, captured: &[&str]) {
+        self.later(key, Place::Message, text, captured);
+    }
+
+    /// A text that is written later, for each client anew.
+    fn later(&mut self, key: &'static str, place: Place, text: &str, captured: &[&str]) {
         for part in parts(text) {
-            if let Part::Variable(name) = part
-                && name != CLIENT
-                && !PLACEHOLDERS.contains(&name)
-                && !captured.contains(&name)
-            {
-                self.column(key, Place::Message, name);
+            let Part::Variable(name) = part else { continue };
+            if captured.contains(&name) {
+                if self.told.iter().any(|of| of == name) {
+                    self.note_told(key, place, name);
+                }
+            } else if name != CLIENT && !PLACEHOLDERS.contains(&name) {
+                self.column(key, place, name);
             }
         }
+    }
+
+    /// The texts of requests over HTTP. A step knows what those before it were told.
+    fn http(&mut self, file: &DialectFile, captured: &[&str]) {
+        const STEP: &str = "message.definition.open.http";
+        let mut known: Vec<&str> = Vec::new();
+        for step in &file.open.http {
+            self.later(STEP, Place::Url, &step.url, &known);
+            for value in step.headers.values() {
+                self.later(STEP, Place::Header, value, &known);
+            }
+            if let Some(body) = &step.body {
+                self.later(STEP, body_place(&step.headers, body), body, &known);
+            }
+            known.extend(step.capture.keys().map(String::as_str));
+        }
+        let Some(of) = &file.send.http else { return };
+        const SENT: &str = "message.definition.send.http";
+        let known: Vec<&str> = captured.iter().copied().chain(of.names()).collect();
+        self.later(SENT, Place::Url, &of.url, &known);
+        for value in of.headers.values() {
+            self.later(SENT, Place::Header, value, &known);
+        }
+        for signature in of.signatures.values() {
+            self.message(SENT, &signature.key, &known);
+            self.message(SENT, &signature.of, &known);
+        }
+        self.later(SENT, Place::Message, &of.body, captured);
     }
 
     fn column(&mut self, key: &'static str, place: Place, name: &str) -> usize {
@@ -139,16 +200,30 @@ impl Text {
         }
     }
 
-    fn of(&self, data: &Data, client: u64) -> String {
+    fn of(&self, data: &Data, client: u64, told: &[Told]) -> String {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
                 Piece::Literal(text) => out.push_str(text),
                 Piece::Column(column, place) => place.write(data.field(client, *column), &mut out),
                 Piece::Client => out.push_str(&client.to_string()),
+                Piece::Told(name, place) => place.write(told_value(told, name), &mut out),
             }
         }
         out
+    }
+}
+
+fn told_value<'a>(told: &'a [Told], name: &str) -> &'a str {
+    let found = told.iter().find(|(of, _)| of == name);
+    found.map_or("", |(_, value)| value)
+}
+
+/// How variables stand in a body.
+pub(crate) fn body_place(headers: &BTreeMap<String, String>, body: &str) -> Place {
+    match media_type(headers, body).starts_with(FORM) {
+        true => Place::Url,
+        false => Place::Message,
     }
 }
 
@@ -167,7 +242,12 @@ impl Asks {
     /// [`Unasked`] when a variable stands for nothing.
     pub(super) fn of(plan: &Plan, places: Places<'_>) -> Result<Self, Unasked> {
         let connection = &plan.connection;
-        let mut compiler = Compiler::default();
+        let file = plan.message.definition.as_deref();
+        let told = file.into_iter().flat_map(|file| file.told_by_steps());
+        let mut compiler = Compiler {
+            told: told.map(str::to_owned).collect(),
+            ..Compiler::default()
+        };
         let of_proxy = places.tunnel.as_ref().and_then(|(_, shown)| shown.as_ref());
         let shown = places.authorization.iter().chain(of_proxy);
         let users = shown
@@ -183,6 +263,8 @@ impl Asks {
             target: Text::default(),
             host: Text::default(),
             lines: Text::default(),
+            cookies: Text::default(),
+            told: Vec::new(),
             subprotocols: Text::default(),
             tunnel: None,
             data: std::sync::Arc::default(),
@@ -201,11 +283,8 @@ impl Asks {
         asks.compile_headers(&mut compiler, connection, places.authorization.as_deref());
         let cookies = "connection.cookies";
         for (at, cookie) in connection.cookies.iter().enumerate() {
-            asks.lines.literal(if at == 0 { "Cookie: " } else { "; " });
-            compiler.text(cookies, Place::Cookie, cookie, &mut asks.lines);
-        }
-        if !connection.cookies.is_empty() {
-            asks.lines.literal("\r\n");
+            asks.cookies.literal(if at == 0 { "" } else { "; " });
+            compiler.text(cookies, Place::Cookie, cookie, &mut asks.cookies);
         }
         for (at, name) in connection.subprotocols.iter().enumerate() {
             let key = "connection.subprotocols";
@@ -223,7 +302,9 @@ impl Asks {
             for beat in file.heartbeat.iter() {
                 compiler.message("message.definition.heartbeat", &beat.send, &captured);
             }
+            compiler.http(file, &captured);
         }
+        asks.told = std::mem::take(&mut compiler.told_places);
         asks.data = read(connection.data.as_deref(), &compiler)?.into();
         Ok(asks)
     }
@@ -264,15 +345,50 @@ impl Asks {
         }
     }
 
-    /// What a client of the run asks the server for.
-    pub(crate) fn of_client(&self, client: u64) -> Asked {
-        let fill = |text: &Text| text.of(&self.data, client);
+    /// What a client of the run asks the server for, that steps over HTTP were told so much.
+    pub(crate) fn of_client(&self, client: u64, told: &[Told]) -> Asked {
+        let fill = |text: &Text| text.of(&self.data, client, told);
+        let mut lines = fill(&self.lines);
+        let mut cookies: Vec<String> = vec![fill(&self.cookies)];
+        cookies.extend(cookie_pairs(told));
+        cookies.retain(|pair| !pair.is_empty());
+        if !cookies.is_empty() {
+            lines.push_str(&format!("Cookie: {}\r\n", cookies.join("; ")));
+        }
         Asked {
             target: fill(&self.target),
             host: fill(&self.host),
-            lines: fill(&self.lines),
+            lines,
             subprotocols: fill(&self.subprotocols),
         }
+    }
+
+    /// A text of a request over HTTP, with what stands for its variables written as `place` needs it.
+    pub(crate) fn fill(&self, text: &str, place: Place, client: u64, told: &[Told]) -> String {
+        let mut out = String::new();
+        for part in parts(text) {
+            let Part::Variable(name) = part else {
+                if let Part::Text(text) = part {
+                    out.push_str(&text);
+                }
+                continue;
+            };
+            match told.iter().find(|(of, _)| of == name) {
+                Some((_, value)) => place.write(value, &mut out),
+                None => {
+                    let mut value = String::new();
+                    self.write_variable(name, client, &mut value);
+                    place.write(&value, &mut out);
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether what a step was told can stand in all places that the plan has for it.
+    pub(crate) fn admits(&self, name: &str, value: &str) -> Result<(), &'static str> {
+        let mut places = self.told.iter().filter(|of| of.name == name);
+        places.try_for_each(|of| of.place.admits(value))
     }
 
     /// Appends what a variable of a message stands for with one client.
@@ -298,16 +414,29 @@ impl Asks {
 
     /// What the proxy is asked for; `None` where there is none.
     pub(crate) fn tunnel(&self, client: u64) -> Option<Vec<u8>> {
+        self.tunnel_to(&self.tunnel.as_ref()?.authority, client)
+    }
+
+    /// The same for a way to another server.
+    pub(crate) fn tunnel_to(&self, authority: &str, client: u64) -> Option<Vec<u8>> {
         let tunnel = self.tunnel.as_ref()?;
-        let credentials = tunnel.credentials.of(&self.data, client);
+        let credentials = tunnel.credentials.of(&self.data, client, &[]);
         let mut out = Vec::new();
         ConnectRequest {
-            authority: &tunnel.authority,
+            authority,
             authorization: Some(credentials.as_str()).filter(|value| !value.is_empty()),
         }
         .encode(&mut out);
         Some(out)
     }
+}
+
+/// The cookies among what steps were told, as pairs.
+pub(crate) fn cookie_pairs(told: &[Told]) -> impl Iterator<Item = String> {
+    told.iter().filter_map(|(name, value)| {
+        let name = name.strip_prefix(COOKIE)?;
+        Some(format!("{name}={value}"))
+    })
 }
 
 /// The variable that is the number of a client of the whole run, from 0 on.

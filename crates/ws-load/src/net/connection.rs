@@ -1,6 +1,8 @@
 //! One client's connection: from the TCP connect to the last close frame.
 //!
 //! ```text
+//! Asking, where requests over HTTP come first
+//!     v
 //! Connecting --established--> Upgrading --101--> Subscribing --confirmed--> Ready <--> Between
 //!     |                           |                  |                        |          |
 //!     +---------- failed ---------+------------------+                 close sent: Closing
@@ -26,6 +28,8 @@ pub(crate) struct Connection {
 /// How far a connection has come.
 #[derive(Debug)]
 pub(crate) enum Phase {
+    /// Its requests over HTTP are under way.
+    Asking,
     Connecting,
     /// A proxy was asked for a way to the server.
     Tunnelling(Box<Tunnelling>),
@@ -72,19 +76,28 @@ impl Connection {
 
     /// One that could not even be tried.
     pub(crate) const fn gone() -> Self {
+        Self::without(Phase::Gone)
+    }
+
+    const fn without(phase: Phase) -> Self {
         Self {
             transport: None,
             decoder: Decoder::new(Sender::Server, 0),
-            phase: Phase::Gone,
+            phase,
             stamped_ns: 0,
             codecs: None,
         }
     }
 
+    /// One that is to be made after requests over HTTP.
+    pub(crate) const fn asking() -> Self {
+        Self::without(Phase::Asking)
+    }
+
     /// The stage that a failure now belongs to.
     pub(crate) const fn stage(&self) -> Stage {
         match self.phase {
-            Phase::Connecting => Stage::Connect,
+            Phase::Asking | Phase::Connecting => Stage::Connect,
             Phase::Tunnelling(_) => Stage::Tunnel,
             Phase::Upgrading(_) => Stage::Upgrade,
             Phase::Subscribing | Phase::Settling { .. } => Stage::Subscribe,
@@ -101,7 +114,8 @@ impl Connection {
     pub(crate) const fn is_opening(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Connecting
+            Phase::Asking
+                | Phase::Connecting
                 | Phase::Tunnelling(_)
                 | Phase::Upgrading(_)
                 | Phase::Subscribing

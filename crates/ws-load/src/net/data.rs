@@ -66,7 +66,7 @@ fn all_bytes(field: &str, permitted: impl Fn(u8) -> bool) -> bool {
 }
 
 impl Place {
-    fn admits(self, field: &str) -> Result<(), &'static str> {
+    pub(super) fn admits(self, field: &str) -> Result<(), &'static str> {
         let fits = |fit: bool, words| if fit { Ok(()) } else { Err(words) };
         match self {
             Self::Url => Ok(()),

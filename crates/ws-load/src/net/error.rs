@@ -1,6 +1,7 @@
 //! What can go wrong with a connection, in words with place and remedy.
 
 use super::endpoint::Endpoint;
+use super::http_failure::HttpFailure;
 use super::tls::Offered;
 use crate::message::Unable;
 use std::io;
@@ -41,6 +42,21 @@ impl std::fmt::Display for Stage {
 /// A client that could not be connected.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
+    /// A request over HTTP before the connection did not bring what it was made for.
+    #[error(
+        "step {step} of [[open.http]] ({method} {url}) {source}; {}",
+        source.remedy()
+    )]
+    Step {
+        /// Its number, from 1 on.
+        step: usize,
+        /// What it asked for.
+        method: String,
+        /// The URL as the file has it.
+        url: String,
+        /// What went wrong.
+        source: HttpFailure,
+    },
     /// Nothing listens there, or a firewall refuses the connection.
     #[error("{addr} refused the connection; is the server running, and on this port?")]
     Refused {
@@ -220,7 +236,14 @@ pub enum ConnectError {
 impl ConnectError {
     /// True when this machine, and not the server, was the limit.
     pub const fn is_machine_limit(&self) -> bool {
-        matches!(self, Self::Files { .. } | Self::Ports { .. })
+        let is_step_limit = matches!(
+            self,
+            Self::Step {
+                source: HttpFailure::Files,
+                ..
+            }
+        );
+        is_step_limit || matches!(self, Self::Files { .. } | Self::Ports { .. })
     }
 
     /// The same with other words in the places of those that the peer said.
@@ -234,6 +257,7 @@ impl ConnectError {
             Self::Handshake { source, .. } => source.words_mut().for_each(replace),
             Self::Proxy { source, .. } => source.words_mut().for_each(replace),
             Self::Turned { words, .. } => replace(words),
+            Self::Step { source, .. } => source.words_mut().into_iter().for_each(replace),
             Self::NotOpened { heard, .. } => replace(heard),
             _ => {}
         }

@@ -1,5 +1,6 @@
 //! A plan's URL and proxy, taken apart.
 
+use super::origins::bases;
 use super::target::TargetError;
 use percent_encoding::percent_decode_str;
 use plan::{Part, Plan, Resolve, escaped_braces, parts, redacted_url};
@@ -90,16 +91,7 @@ impl Place {
     /// The addresses to connect to: the proxy's, or the server's.
     pub(super) fn addrs(&self, plan: &Plan) -> Result<Vec<SocketAddr>, TargetError> {
         let (host, port) = self.next_host();
-        let given =
-            resolves(plan).find(|of| of.host == host.to_ascii_lowercase() && of.port == port);
-        match given {
-            Some(of) => Ok(of
-                .addrs
-                .iter()
-                .map(|ip: &IpAddr| (*ip, port).into())
-                .collect()),
-            None => look_up(host, port),
-        }
+        addrs_of(plan, host, port)
     }
 
     /// The host, without brackets, and port that the clients connect to.
@@ -125,7 +117,18 @@ impl Place {
             return Err(TargetError::Redacted);
         }
         let (host, port) = self.next_host();
-        match resolves(plan).find(|of| of.host != host.to_ascii_lowercase() || of.port != port) {
+        let is_of_request = |of: &Resolve| {
+            let urls = bases(plan).filter_map(|base| Url::parse(base).ok());
+            let mut hosts = urls.map(|url| {
+                (
+                    url.host_str().map(str::to_owned),
+                    url.port_or_known_default(),
+                )
+            });
+            hosts.any(|(host, port)| host.as_deref() == Some(&of.host) && port == Some(of.port))
+        };
+        let is_used = |of: &Resolve| of.host == host.to_ascii_lowercase() && of.port == port;
+        match resolves(plan).find(|of| !is_used(of) && !is_of_request(of)) {
             Some(of) => Err(TargetError::Unused {
                 given: format!("{}:{}", of.host, of.port),
                 host: host.to_owned(),
@@ -133,6 +136,19 @@ impl Place {
             }),
             None => Ok(()),
         }
+    }
+}
+
+/// The addresses that a plan gives for a host, or those that its name stands for.
+pub(super) fn addrs_of(plan: &Plan, host: &str, port: u16) -> Result<Vec<SocketAddr>, TargetError> {
+    let given = resolves(plan).find(|of| of.host == host.to_ascii_lowercase() && of.port == port);
+    match given {
+        Some(of) => Ok(of
+            .addrs
+            .iter()
+            .map(|ip: &IpAddr| (*ip, port).into())
+            .collect()),
+        None => look_up(host, port),
     }
 }
 

@@ -3,11 +3,13 @@
 use super::asks::{Asks, Places, Unasked};
 use super::data::DataError;
 use super::endpoint::Endpoint;
+use super::origins::{Origin, origins};
 use super::place::{Place, bare};
 use super::reach::{self, PassedOver};
 use super::tls::Tls;
 use crate::lines::{Lines, LinesError};
 use plan::Plan;
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,10 @@ pub(crate) struct Target {
     pub(crate) lines: Option<Arc<Lines>>,
     /// TLS, for `wss`.
     pub(crate) tls: Option<Tls>,
+    /// Other servers, of absolute URLs of requests over HTTP.
+    pub(crate) origins: HashMap<String, Origin>,
+    /// Host and, unless it is the scheme's own, port of the server.
+    pub(crate) authority: String,
 }
 
 /// A target that cannot be used.
@@ -206,6 +212,8 @@ impl Target {
             asks,
             lines: Lines::of(plan)?.map(Arc::new),
             tls: tls.transpose()?,
+            origins: origins(plan, &place)?,
+            authority: place.authority,
         })
     }
 }
@@ -339,7 +347,7 @@ mod tests {
             subprotocol: None,
             deflate: None,
         };
-        target.asks.of_client(client).encode(rest, &mut out);
+        target.asks.of_client(client, &[]).encode(rest, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -15,6 +15,7 @@ mod writer;
 pub(crate) use requests::BYTES_PER_WAITING_SAMPLE;
 
 use crate::dialect::{Codec, Stamps};
+use crate::http::Access;
 use crate::message::{Command, Report, Share, StepPart};
 use crate::net::{Asks, ConnectError, Endpoint};
 use crate::verify::{Asides, Read, StepLedger, Understanding, Verifier};
@@ -47,6 +48,10 @@ pub(crate) trait Clients {
     }
     /// Appends what a variable of messages stands for with this client.
     fn write_variable(&self, slot: Slot, name: &str, out: &mut Vec<u8>);
+    /// Words of the server in which it has not told the secrets of this client.
+    fn silent(&self, _slot: Slot, words: &str) -> String {
+        words.to_owned()
+    }
     /// A message in which variables stand is written whole. Returns its sequence, if it says one.
     fn end_message(&mut self, _slot: Slot) -> Option<u64> {
         None
@@ -185,6 +190,8 @@ pub(crate) struct Setting {
     pub(crate) understanding: Arc<Understanding>,
     /// Bytes of raw echoes that came back.
     pub(crate) bytes: Arc<AtomicU64>,
+    /// Absent where the dialect has no requests over HTTP.
+    pub(crate) http: Option<Access>,
 }
 
 impl Setting {

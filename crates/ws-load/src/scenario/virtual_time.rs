@@ -148,6 +148,7 @@ fn setting(work: Work, load: Load, step: &Arc<CurrentStep>) -> Setting {
         step: Arc::clone(step),
         understanding: Arc::default(),
         bytes: Arc::default(),
+        http: None,
     }
 }
 

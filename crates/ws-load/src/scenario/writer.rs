@@ -62,10 +62,7 @@ impl Writer {
     ) {
         // What stands there is written over below.
         self.frame.resize(MAX_HEADER, 0);
-        let variables = OfClient {
-            clients: &*clients,
-            slot,
-        };
+        let variables = OfClient::new(&*clients, slot);
         match way {
             Way::Script(kind) => codec.scripted(kind, stamp, &variables, &mut self.frame),
             Way::Room(room) => {
@@ -112,9 +109,15 @@ impl Writer {
 }
 
 /// The variables of the client that sends.
-struct OfClient<'a> {
+pub(super) struct OfClient<'a> {
     clients: &'a dyn Clients,
     slot: Slot,
+}
+
+impl<'a> OfClient<'a> {
+    pub(super) fn new(clients: &'a dyn Clients, slot: Slot) -> Self {
+        Self { clients, slot }
+    }
 }
 
 impl Variables for OfClient<'_> {

@@ -27,6 +27,8 @@ pub(super) struct Captured {
     /// How often clients beat: perhaps as often as they are told.
     every: String,
     by_client: HashMap<Token, Vec<Value>>,
+    /// What steps over HTTP were told, which a client knows for the whole run.
+    of_steps: HashMap<Token, Vec<Value>>,
 }
 
 impl Captured {
@@ -41,6 +43,7 @@ impl Captured {
             names: names.unwrap_or_default(),
             every: beat.map_or_else(String::new, |beat| beat.every.clone()),
             by_client: HashMap::new(),
+            of_steps: HashMap::new(),
         }
     }
 
@@ -59,6 +62,16 @@ impl Captured {
         let known = self.by_client.entry(slot).or_default();
         known.retain(|(name, _)| values.iter().all(|(of, _)| of != name));
         known.extend(values);
+    }
+
+    /// Keeps what the steps of a client were told.
+    pub(super) fn keep_of_steps(&mut self, slot: Token, values: Vec<Value>) {
+        self.of_steps.insert(slot, values);
+    }
+
+    /// What the steps of a client were told.
+    pub(super) fn of_steps(&self, slot: Token) -> &[Value] {
+        self.of_steps.get(&slot).map_or(&[], Vec::as_slice)
     }
 
     /// Notes a message that came to a client before it was ready.
@@ -90,14 +103,16 @@ impl Captured {
                 .is_some_and(|rest| rest.starts_with('}'))
         };
         let known = self.by_client.get(&slot).into_iter().flatten();
+        let known = known.chain(self.of_steps(slot));
         let secrets =
             known.filter(move |(name, value)| value.len() >= SHORTEST_SECRET && !is_interval(name));
         secrets.map(|(_, value)| value.as_str())
     }
 
     pub(super) fn value(&self, slot: Token, name: &str) -> Option<&str> {
-        let known = self.by_client.get(&slot)?;
-        let value = known.iter().find(|(of, _)| of == name);
+        let known = self.by_client.get(&slot).into_iter().flatten();
+        let mut known = known.chain(self.of_steps(slot));
+        let value = known.find(|(of, _)| of == name);
         value.map(|(_, value)| value.as_str())
     }
 

@@ -8,6 +8,7 @@ use super::nodes::Nodes;
 use super::opening::Opening;
 use super::segments::Segments;
 use super::sequences::Sequences;
+use super::steps::Steps;
 use super::watch::watch;
 use super::{Common, Peer};
 use crate::clock;
@@ -42,6 +43,8 @@ pub(super) struct ClientTable {
     pub(super) opening: Opening,
     /// Absent where no client leaves during a step.
     pub(super) lives: Option<Box<Lives>>,
+    /// Absent where the dialect has no steps over HTTP.
+    pub(super) steps: Option<Box<Steps>>,
     /// Absent where the dialect has no heartbeat.
     pub(super) beats: Option<Box<Beats>>,
     /// How each client reads, where they differ.
@@ -66,8 +69,8 @@ pub(super) struct ClientTable {
     pub(super) thread: u32,
     pub(super) peers: Vec<Peer>,
     /// Number of this worker among all workers of the run, and how many there are.
-    number: u32,
-    workers: u32,
+    pub(super) number: u32,
+    pub(super) workers: u32,
     /// Random numbers drawn so far, for masks and nonces.
     drawn: u64,
 }
@@ -108,6 +111,7 @@ impl ClientTable {
                 (number, workers),
                 clock::nanos(super::CLOSE_PATIENCE),
             ),
+            steps: Steps::of(&common, &peers[thread as usize].waker),
             beats: Beats::of(&*codec, &common, number),
             readings: Vec::new(),
             ready: 0,
@@ -164,9 +168,9 @@ impl ClientTable {
         all.map(|of| matches!(of.phase, Phase::Ready)).collect()
     }
 
-    /// A slot whose connection could not even be tried.
-    pub(super) fn add_gone(&mut self) {
-        self.connections.push(Connection::gone());
+    /// Has the next slot begin without a connection.
+    pub(super) fn add(&mut self, connection: Connection) {
+        self.connections.push(connection);
     }
 
     #[inline]
@@ -499,6 +503,10 @@ impl scenario::Clients for Session<'_> {
         let mut value = String::new();
         self.table.write_variable(slot, name, &mut value);
         out.extend_from_slice(value.as_bytes());
+    }
+
+    fn silent(&self, slot: Slot, words: &str) -> String {
+        self.table.silent(slot, words)
     }
 
     fn end_message(&mut self, slot: Slot) -> Option<u64> {

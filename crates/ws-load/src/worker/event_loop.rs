@@ -8,6 +8,7 @@ use super::pacing::Pacing;
 use super::{Common, Peer};
 use crate::clock;
 use crate::dialect::{self, Codec};
+use crate::http::Access;
 use crate::io::{Backend, Control, Event, Handler, Token};
 use crate::message::{Command, StepPart};
 use crate::plan;
@@ -75,6 +76,10 @@ impl EventLoop {
             step: Arc::clone(&common.step),
             understanding: Arc::clone(&common.understanding),
             bytes: Arc::clone(&common.progress.bytes),
+            http: common.http.clone().map(|service| Access {
+                service,
+                waker: peers[thread as usize].waker.clone(),
+            }),
         });
         Self {
             takes_bytes: scenario.takes_bytes(),
@@ -111,6 +116,7 @@ impl EventLoop {
                 self.obey(command, backend.control());
             }
             let session = &mut self.clients.session(backend.control());
+            session.end_steps();
             session.open_more();
             session.live_on();
             session.beat();
@@ -255,6 +261,9 @@ impl EventLoop {
             lives.finish(&mut part);
         }
         part.heartbeats = self.clients.finish_beats();
+        if let Some(steps) = &mut self.clients.steps {
+            part.http.get_or_insert_default().merge(steps.finish());
+        }
         let mut part = Box::new(part);
         if self.given_up {
             part.slow.is_kept_unknown = true;

@@ -23,6 +23,7 @@ mod sequences;
 mod settling;
 mod signing;
 mod starts;
+mod steps;
 mod watch;
 mod watchdog;
 
@@ -30,6 +31,7 @@ pub(crate) use pool::{CLOSE_PATIENCE, HURRY, WorkerPool, hung};
 pub(crate) use watchdog::{TICK, Watchdog};
 
 use crate::dialect::Stamps;
+use crate::http::Service;
 use crate::io::{Backend, Waker};
 use crate::message::{Command, Report, Share};
 use crate::net::Target;
@@ -108,6 +110,8 @@ pub(crate) struct Common {
     pub(crate) understanding: Arc<Understanding>,
     pub(crate) step: Arc<CurrentStep>,
     pub(crate) reports: mpsc::Sender<(u32, Report)>,
+    /// Absent where the dialect has no requests over HTTP.
+    pub(crate) http: Option<Service>,
 }
 
 /// A worker before it knows the others.

@@ -9,7 +9,9 @@ use crate::clock;
 use crate::figures::Latencies;
 use crate::io::Token;
 use crate::message::{HeldPart, OpenTerms, Report, StepPart, Unable};
-use crate::net::{ConnectError, Offered, Phase, Stage, Transport, Tunnelling, Upgrade, offer};
+use crate::net::{
+    ConnectError, Connection, Offered, Phase, Stage, Transport, Tunnelling, Upgrade, offer,
+};
 use crate::plan::attempts_at_once;
 use crate::scenario::Work;
 use plan::Plan;
@@ -135,8 +137,17 @@ impl Opening {
         self.reported = true;
     }
 
+    /// Requests over HTTP are answered: the attempt to connect begins, and has its own time. Those of later
+    /// clients wait with it for their end, which may be up to this time later.
+    pub(super) fn note_connects(&mut self, slot: Token, at_ns: u64) {
+        let first = self.deadlines.front().map_or(slot, |(_, first)| *first);
+        if let Some((deadline_ns, _)) = self.deadlines.get_mut((slot - first) as usize) {
+            *deadline_ns = at_ns + self.patience_ns;
+        }
+    }
+
     /// Notes the start of an attempt.
-    fn note_started(&mut self, slot: Token, due_ns: u64, at_ns: u64) {
+    pub(super) fn note_started(&mut self, slot: Token, due_ns: u64, at_ns: u64) {
         self.deadlines.push_back((due_ns + self.patience_ns, slot));
         self.under_way += 1;
         if let Some(figures) = &mut self.figures
@@ -212,6 +223,8 @@ impl Opening {
 pub(super) enum Attempt {
     /// Its first; it was meant to start at `due_ns`.
     First { due_ns: u64 },
+    /// The same once its requests over HTTP are answered.
+    AfterSteps,
     /// It has left, and comes back.
     Again,
 }
@@ -381,7 +394,7 @@ impl Session<'_> {
         }
         if opening.count_failed(&error) {
             opening.deadlines.push_back((due_ns, slot));
-            self.table.add_gone();
+            self.table.add(Connection::gone());
             return true;
         }
         opening.stop();
@@ -410,6 +423,10 @@ impl Session<'_> {
 
     fn open_one(&mut self, due_ns: u64) -> io::Result<()> {
         let slot = self.table.len() as Token;
+        if self.table.steps.is_some() {
+            self.begin_steps(slot, due_ns);
+            return Ok(());
+        }
         self.connect(slot, Attempt::First { due_ns })
     }
 
@@ -419,7 +436,7 @@ impl Session<'_> {
         let local = self.table.local_addr(slot);
         let reading = match attempt {
             Attempt::First { .. } => self.table.note_reading(),
-            Attempt::Again => self.table.reading(slot),
+            Attempt::AfterSteps | Attempt::Again => self.table.reading(slot),
         };
         let receive_buffer = pacing::receive_buffer(reading);
         self.table.choose_node(slot);
@@ -440,7 +457,8 @@ impl Session<'_> {
         let now = clock::now_ns();
         while let Some(&(deadline, slot)) = self.table.opening.deadlines.front() {
             let connection = self.table.get(slot);
-            if connection.is_opening() && deadline > now {
+            let is_asking = matches!(connection.phase, Phase::Asking);
+            if connection.is_opening() && (is_asking || deadline > now) {
                 return;
             }
             let late = connection.is_opening().then(|| connection.stage());
@@ -494,7 +512,10 @@ impl Session<'_> {
         let key = encode_key(self.draw_nonce());
         let common = &self.table.common;
         let codec = &self.table.codec;
-        let asked = common.target.asks.of_client(self.table.client(slot));
+        let asked = common
+            .target
+            .asks
+            .of_client(self.table.client(slot), self.table.told(slot));
         let mut request = Vec::new();
         asked.encode(
             UpgradeRequest {

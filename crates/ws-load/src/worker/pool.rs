@@ -4,6 +4,7 @@ use super::watchdog::{SILENCE, Watchdog};
 use super::{Common, Peer, Progress, Worker};
 use crate::clock;
 use crate::dialect::Stamps;
+use crate::http::Service;
 use crate::io::{Backend, Epoll, Uring};
 use crate::message::{Command, Report, Share, StepTerms};
 use crate::net::Target;
@@ -73,6 +74,10 @@ impl WorkerPool {
         let plan = Arc::new(plan.clone());
         let step = Arc::new(CurrentStep::default());
         let understanding = Arc::default();
+        let http = match work {
+            Work::Plan => Service::start(&plan, &target)?,
+            Work::RawEcho => None,
+        };
         let mut threads = Vec::new();
         for (thread, worker) in workers.into_iter().enumerate() {
             let peers = peers.clone();
@@ -86,6 +91,7 @@ impl WorkerPool {
                 understanding: Arc::clone(&understanding),
                 step: Arc::clone(&step),
                 reports: sender.clone(),
+                http: http.clone(),
             };
             let thread = std::thread::Builder::new()
                 .name(format!("worker-{thread}"))

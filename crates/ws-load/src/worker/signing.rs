@@ -3,10 +3,9 @@
 use super::captured::Value;
 use super::clients::ClientTable;
 use crate::dialect::topic_of;
+use crate::http::hmac_sha256;
 use crate::io::Token;
 use plan::{DialectFile, Signature};
-use ring::hmac;
-use std::fmt::Write as _;
 
 impl ClientTable {
     /// Keeps what a message told, and signs anew.
@@ -27,33 +26,7 @@ impl ClientTable {
         let topic = self.room(slot).map(topic_of);
         let topic = topic.map_or_else(String::new, |topic| file.topic_prefix.clone() + &topic);
         let text = signature.of.replace("{topic}", &topic);
-        hmac_sha256(
-            &self.filled(slot, &signature.key),
-            &self.filled(slot, &text),
-        )
-    }
-}
-
-/// HMAC (RFC 2104) with SHA-256, in hexadecimal digits.
-fn hmac_sha256(key: &str, text: &str) -> String {
-    let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
-    let mut digits = String::new();
-    for byte in hmac::sign(&key, text.as_bytes()).as_ref() {
-        write!(digits, "{byte:02x}").expect("a String takes everything");
-    }
-    digits
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// RFC 4231, 4.3: test case 2.
-    #[test]
-    fn a_signature_is_that_of_the_standard() {
-        assert_eq!(
-            hmac_sha256("Jefe", "what do ya want for nothing?"),
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
-        );
+        let key = self.filled(slot, &signature.key);
+        hmac_sha256(key.as_bytes(), self.filled(slot, &text).as_bytes())
     }
 }

@@ -25,6 +25,15 @@ fn intact_answers_hold_the_stamp_once_where_their_file_says() {
         .filter_map(|bytes| recogniser::check_feed(bytes))
         .collect();
     assert_eq!(numbers.len(), 2);
+    let kept: Vec<_> = corpus()
+        .iter()
+        .map(|bytes| recogniser::check_http(bytes))
+        .collect();
+    let pages = kept
+        .iter()
+        .filter_map(|[by_pattern, _]| by_pattern.as_deref());
+    assert_eq!(pages.collect::<Vec<_>>(), ["a/b+c=="]);
+    assert!(kept.iter().any(|[_, by_pointer]| by_pointer.is_some()));
     for bytes in corpus() {
         (0..bytes.len()).for_each(|end| drop(recogniser::check(&bytes[..end])));
         met.extend(recogniser::check(&bytes).into_iter().map(|of| of.dialect));

@@ -6,7 +6,10 @@ use plan::{
     Arrivals, Clients, ComesAndGoes, Connect, Cut, Life, Nanos, OpenLoop, Population, Rooms,
     Search, SearchOf,
 };
-use record::{Connections, CutRecord, Drops, Edge, Feed, FeedNumbers, Heartbeats, Pings};
+use record::{
+    Connections, CutRecord, Drops, Edge, Feed, FeedNumbers, Heartbeats, HttpRequests, HttpUse,
+    Pings,
+};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use test_servers::oracle::{Fed, OracleOptions, Strikes};
@@ -320,6 +323,39 @@ fn heartbeats_that_did_not_come_and_answers_that_are_wrong_break_a_law() {
         ("questions without an answer", |of| of.questions = 1),
     ] {
         assert!(told(change).contains(&law), "{law}");
+    }
+}
+
+#[test]
+fn tickets_that_are_asked_for_again_or_not_shown_break_a_law() {
+    let told = |change: fn(&mut Told)| {
+        let mut told = Told::default();
+        change(&mut told);
+        laws_beside(&told, &case(), Vec::new(), None)
+    };
+    let again = told(|of| of.tickets = vec![1, 2, 1]);
+    assert!(
+        again.contains(&"tickets that a client asked for again"),
+        "{again:?}"
+    );
+    let wrong = told(|of| of.wrong_tickets = 1);
+    let law = "connections without the ticket of their client";
+    assert!(wrong.contains(&law), "{wrong:?}");
+    let requests = HttpRequests {
+        requests: 1,
+        failed: 1,
+        ..HttpRequests::default()
+    };
+    let step = StepRecord {
+        http: Some(Box::new(HttpUse {
+            steps: vec![requests],
+            publications: None,
+        })),
+        ..StepRecord::default()
+    };
+    let laws = laws_of(&case(), vec![step], None);
+    for law in ["requests for tickets", "requests for tickets that failed"] {
+        assert!(laws.contains(&law), "{laws:?}");
     }
 }
 

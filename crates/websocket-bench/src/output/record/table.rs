@@ -1,11 +1,18 @@
 //! A record as CSV (RFC 4180): a line for each step, with the names of the record.
 
-use record::{Feed, Latency, RunRecord, StepRecord};
+use record::{Feed, HttpRequests, HttpUse, Latency, RunRecord, StepRecord};
 use std::io::{self, Write};
 
 /// The columns of a distribution, after its name.
 const FIGURES: [&str; 9] = [
     "count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns",
+];
+/// The columns of requests over HTTP, after their name.
+const HTTP: [&str; 4] = [
+    "steps",
+    "steps_failed",
+    "publications",
+    "publications_failed",
 ];
 /// The columns of a feed, after its name, but for the ages.
 const FEED: [&str; 17] = [
@@ -88,6 +95,7 @@ fn header(record: &RunRecord) -> Vec<String> {
     );
     names.extend(FEED.map(|column| format!("feed_{column}")));
     names.extend(FIGURES.map(|figure| format!("feed_age_{figure}")));
+    names.extend(HTTP.map(|column| format!("http_{column}")));
     names
 }
 
@@ -133,7 +141,20 @@ fn line(number: usize, step: &StepRecord) -> Vec<String> {
     fields.extend(of_feed(feed));
     let age = feed.and_then(|feed| feed.age.as_ref());
     fields.extend(figures(age.and_then(|age| age.age.as_ref())));
+    fields.extend(of_http(step.http.as_deref()));
     fields
+}
+
+fn of_http(http: Option<&HttpUse>) -> [String; HTTP.len()] {
+    let of_steps =
+        |count: fn(&HttpRequests) -> u64| http.map(|of| of.steps.iter().map(count).sum::<u64>());
+    let published = http.and_then(|of| of.publications.as_ref());
+    [
+        field(of_steps(|of| of.requests)),
+        field(of_steps(|of| of.failed)),
+        field(published.map(|of| of.requests)),
+        field(published.map(|of| of.failed)),
+    ]
 }
 
 fn of_feed(feed: Option<&Feed>) -> [String; FEED.len()] {

@@ -3,6 +3,7 @@
 use super::Case;
 use super::servers::{self, TOKEN};
 use super::task::{Task, built};
+use crate::dialects::Server;
 use crate::front::{Front, Verdict};
 use crate::shared::Process;
 use crate::support::{faulty_server, honest};
@@ -46,7 +47,17 @@ pub(super) const LOGINS: &[Case] = &[
         "Log in with the first message, with ids that must rise",
         first_message,
     ),
+    ("Log in over HTTP, and connect with a ticket", over_http),
 ];
+
+fn over_http(task: Task) {
+    let server = Server::start("login.js", &[]);
+    let addr = server.url.split('/').nth(2).unwrap().parse().unwrap();
+    let task = task.at(addr);
+    task.holds();
+    let step = "step 1 of [[open.http]] (POST /login) was answered 401";
+    task.with("password of bob", "another").fails(1, &[step]);
+}
 
 fn how_many(task: Task) {
     let server = honest();

@@ -84,12 +84,12 @@ fn mosquitto() {
 
 #[test]
 fn soketi() {
-    carry_out(&protocols::BROKERS[2..3]);
+    carry_out(&protocols::BROKERS[2..4]);
 }
 
 #[test]
 fn centrifuge() {
-    carry_out(&protocols::BROKERS[3..]);
+    carry_out(&protocols::BROKERS[4..]);
 }
 
 #[test]

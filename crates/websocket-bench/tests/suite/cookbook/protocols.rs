@@ -14,6 +14,10 @@ use test_servers::skipped;
 
 pub(super) const FRAMEWORKS: &[Case] = &[
     ("Socket.IO: namespace, token and acknowledgement", socket_io),
+    (
+        "Socket.IO with its default transports: polling, then the upgrade",
+        polling,
+    ),
     ("Phoenix channels with a heartbeat", phoenix),
     (
         "Action Cable: a channel of a Rails application",
@@ -30,6 +34,10 @@ pub(super) const BROKERS: &[Case] = &[
     (
         "Pusher's protocol (Soketi): client events in a private channel",
         pusher,
+    ),
+    (
+        "Soketi's own benchmark: a backend publishes over HTTP",
+        backend,
     ),
     ("Centrifugo", centrifugo),
 ];
@@ -141,6 +149,30 @@ fn pusher(task: Task) {
     task.holds();
     task.with("the-secret-of-the-application", "another-secret")
         .fails(1, &["the server refused the client"]);
+}
+
+fn polling(task: Task) {
+    let server = Server::start("socketio.js", &[("TRANSPORTS", "polling,websocket")]);
+    let task = task.at(addr_of(&server.url));
+    task.holds();
+    task.with("2probe", "2prob")
+        .more("--connect-timeout 2s")
+        .fails(1, &["did not answer"]);
+}
+
+/// A shorter hold than that of the page.
+fn backend(task: Task) {
+    let server = match Soketi::start() {
+        Ok(server) => server,
+        Err(reason) => return skipped(&reason),
+    };
+    let task = task
+        .with("127.0.0.1:6001", addr_of(&server.url()).to_string())
+        .with("publications: 300", "publications: 20")
+        .more("--set load.open.duration=2s");
+    task.holds();
+    task.with("the-secret-of-the-application", "another-secret")
+        .fails(3, &["refused", "401"]);
 }
 
 fn centrifugo(task: Task) {

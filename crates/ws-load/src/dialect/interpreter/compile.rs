@@ -74,16 +74,16 @@ impl Interpreter {
         stamps: Stamps,
     ) -> Result<Self, DialectError> {
         requirements::check(file)?;
-        let request = |key: &str, text: &Option<String>| {
-            let text = text.as_deref();
-            text.map(|text| Template::compile_request(key, text, &body))
+        let broadcast = file
+            .broadcast()
+            .map(|(text, key)| Template::compile_request(key, text, &body));
+        let of_topic = |request: Option<(&str, &str)>| {
+            let prefix = file.topic_prefix.as_str();
+            request
+                .map(|(text, key)| Template::of_topic(key, text, prefix, &body))
                 .transpose()
         };
-        let of_topic = |key: &str, text: &Option<String>| {
-            let (text, prefix) = (text.as_deref(), file.topic_prefix.as_str());
-            text.map(|text| Template::of_topic(key, text, prefix, &body))
-                .transpose()
-        };
+        let (subscribe, unsubscribe) = (&file.send.subscribe, &file.send.unsubscribe);
         let first = file.open.send.as_deref();
         Ok(Self {
             name: file.name.clone(),
@@ -119,10 +119,14 @@ impl Interpreter {
                 .filter(|rule| is_answer(rule.means) && rule.has_sequence())
                 .map(|rule| rule.means)
                 .collect(),
-            broadcast: request("send.broadcast", &file.send.broadcast)?,
-            publish: of_topic("send.publish", &file.send.publish)?,
-            subscribe: of_topic("send.subscribe", &file.send.subscribe)?,
-            unsubscribe: of_topic("send.unsubscribe", &file.send.unsubscribe)?,
+            broadcast: broadcast.transpose()?,
+            publish: of_topic(file.publication())?,
+            subscribe: of_topic(subscribe.as_deref().map(|text| (text, "send.subscribe")))?,
+            unsubscribe: of_topic(
+                unsubscribe
+                    .as_deref()
+                    .map(|text| (text, "send.unsubscribe")),
+            )?,
             topic_prefix: file.topic_prefix.clone(),
             exchanges: file
                 .open

@@ -3,6 +3,7 @@
 mod feed;
 mod files;
 mod heartbeat;
+mod http;
 mod others;
 mod own;
 mod pusher;

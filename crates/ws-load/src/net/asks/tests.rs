@@ -23,7 +23,7 @@ fn request(target: &Target, client: u64) -> String {
         subprotocol: Some("of-dialect"),
         deflate: None,
     };
-    target.asks.of_client(client).encode(rest, &mut out);
+    target.asks.of_client(client, &[]).encode(rest, &mut out);
     String::from_utf8(out).unwrap()
 }
 

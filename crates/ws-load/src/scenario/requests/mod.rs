@@ -1,6 +1,7 @@
 //! Requests: sent in a closed loop when others are complete, or by the clock; every answer verified.
 
 mod backlog;
+mod publish;
 mod rising;
 mod send;
 mod send_queue;
@@ -16,6 +17,7 @@ use crate::plan::{Schedule, Script, population_of};
 use crate::verify::{Answers, Read, RoomConfirmed, Verifier};
 use backlog::{Backlog, Request};
 use plan::{Load, OpenLoop, Population, Reading, Workload};
+use publish::Publisher;
 use rising::Rising;
 use send_queue::SendQueue;
 use std::collections::VecDeque;
@@ -42,6 +44,8 @@ pub(super) struct Requests {
     /// Samples that this worker sends by the clock.
     by_clock: SendQueue,
     writer: Writer,
+    /// Absent where requests are messages.
+    publisher: Option<Box<Publisher>>,
     /// Requests of the step that were written, and bytes of their frames.
     sent: u64,
     sent_bytes: u64,
@@ -70,6 +74,7 @@ impl Requests {
             backlog: Backlog::default(),
             by_clock: SendQueue::default(),
             writer: Writer::new(&setting.plan),
+            publisher: Publisher::of(&setting),
             sent: 0,
             sent_bytes: 0,
             received_bytes: 0,
@@ -125,6 +130,9 @@ impl Requests {
         self.to_send.clear();
         self.backlog.clear();
         self.by_clock = SendQueue::default();
+        if let (Some(publisher), Some(step)) = (&self.publisher, self.verifier.step()) {
+            publisher.give_up(step.first_sample + 1);
+        }
     }
 
     fn counts(&self) -> Counts {
@@ -309,6 +317,9 @@ impl Scenario for Requests {
             self.heed_first_answers(clients);
         }
         self.settle_lost(clients);
+        if self.publisher.is_some() {
+            self.heed_published(clients);
+        }
         if let Some(interval) = self.interval.take() {
             clients.report(Report::Interval(interval));
         }
@@ -407,6 +418,9 @@ impl Scenario for Requests {
         self.verifier.visits_end(now_ns);
         self.verifier.close_step();
         part.feed = self.verifier.finish_feeds(now_ns);
+        if let Some(publisher) = &mut self.publisher {
+            part.http.get_or_insert_default().publications = std::mem::take(&mut publisher.part);
+        }
         self.received_bytes = part.counts.received_bytes;
         let cutter = std::mem::take(&mut self.cutter);
         part.rows = cutter.finish(self.counts(), &self.verifier.latencies.completion);

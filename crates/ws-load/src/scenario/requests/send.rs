@@ -25,6 +25,9 @@ impl Requests {
         let Some(slot) = self.sender(planned as Slot, room, clients) else {
             return;
         };
+        if self.publish_sample(&ledger, slot, request, clients) {
+            return;
+        }
         if self.backlog.holds(slot) || clients.is_blocked(slot) {
             let now_ns = clients.now_ns();
             let request = self.note_lag(&ledger, request, now_ns);
@@ -171,7 +174,7 @@ impl Requests {
         }
     }
 
-    fn sent_at(&self, at_ns: u64, slot: Slot, request: Request) -> Sent {
+    pub(super) fn sent_at(&self, at_ns: u64, slot: Slot, request: Request) -> Sent {
         Sent {
             due_ns: request.due_ns.unwrap_or(at_ns),
             at_ns,
@@ -195,7 +198,7 @@ impl Requests {
     }
 
     /// The kernel has a whole frame. At a site, the coordinator and the other sites are told.
-    fn tell_sent(
+    pub(super) fn tell_sent(
         &mut self,
         ledger: &Arc<StepLedger>,
         slot: Slot,

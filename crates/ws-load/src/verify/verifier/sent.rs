@@ -3,7 +3,9 @@
 use super::Verifier;
 use crate::dialect::Kind;
 use crate::figures::Arrival;
-use crate::verify::ledger::{Listeners, Received, StepLedger};
+use crate::verify::first_answers::Answers;
+use crate::verify::ledger::{Listeners, Read, Received, StepLedger};
+use plan::Audience;
 use std::sync::Arc;
 
 impl Verifier {
@@ -37,6 +39,29 @@ impl Verifier {
         if let Some(last) = last {
             self.settle(step, index, last);
         }
+    }
+
+    /// The answer to a publication over HTTP has come: the result of the client in `slot`.
+    pub(crate) fn publication_taken(&mut self, slot: u32, stamp: u64, at_ns: u64, now_ns: u64) {
+        let Some(step) = &self.step else { return };
+        let kind = match step.audience {
+            Audience::Room(_) => Kind::Published,
+            _ => Kind::Result,
+        };
+        self.first_answers.understood(kind.into());
+        self.read = Read {
+            at_ns: now_ns,
+            unread_ns: now_ns.saturating_sub(at_ns),
+            is_result: true,
+        };
+        self.slack_ns = 0;
+        self.account(slot, kind, stamp, None, at_ns);
+    }
+
+    /// Another answer to one has come, or none.
+    pub(crate) fn publication_refused(&mut self) {
+        self.first_answers.understood(Answers::ALL);
+        self.faults.refused += 1;
     }
 
     /// A request was sent that has no result.

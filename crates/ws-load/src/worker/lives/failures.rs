@@ -12,7 +12,8 @@ pub(super) fn reason<'a>(of: &'a mut AttemptFailures, error: &ConnectError) -> &
         | ConnectError::NotOpened { .. }
         | ConnectError::PingUnanswered { .. } => &mut of.timed_out,
         ConnectError::Closed { .. } => &mut of.closed,
-        ConnectError::Handshake { .. }
+        ConnectError::Step { .. }
+        | ConnectError::Handshake { .. }
         | ConnectError::Protocol { .. }
         | ConnectError::TooLong { .. }
         | ConnectError::Turned { .. }

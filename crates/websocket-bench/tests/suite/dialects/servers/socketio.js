@@ -4,7 +4,7 @@ import { Server } from "socket.io";
 
 const http = createServer();
 const io = new Server(http, {
-  transports: ["websocket"],
+  transports: (process.env.TRANSPORTS ?? "websocket").split(","),
   perMessageDeflate: false,
   maxHttpBufferSize: 16 * 1024 * 1024,
   pingInterval: Number(process.env.PING_INTERVAL ?? 25000),

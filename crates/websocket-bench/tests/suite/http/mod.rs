@@ -1,0 +1,6 @@
+//! Requests over HTTP beside the WebSocket: steps before a client connects, and publications.
+
+mod logins;
+mod refused;
+mod server;
+mod soketi;

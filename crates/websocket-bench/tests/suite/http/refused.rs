@@ -1,0 +1,291 @@
+//! What steps carry and keep, and what becomes of a run whose requests over HTTP fail, with small servers.
+
+use super::server::{Answer, start};
+use crate::support::{assert_valid, dialect_file, run};
+use record::{HttpUse, RunRecord};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const ECHO: &str = r#"
+[send]
+echo = "{payload}"
+
+[[receive]]
+means = "echo"
+when = { "/stamp" = { is = ["string"] } }
+payload = ""
+example = "{payload}"
+"#;
+
+fn file(steps: &str, rest: &str) -> String {
+    format!("name = \"small\"\nsummary = \"A small server.\"\n{steps}\n{rest}")
+}
+
+fn answer(status: u16, lines: &'static str, body: &str) -> Answer {
+    (status, lines, body.to_owned())
+}
+
+/// Runs a command with a dialect of that text; the record is there if the run began.
+fn ran(dialect: &str, command: &str, more: &str) -> (crate::support::Ran, Option<RunRecord>) {
+    let folder = tempfile::tempdir().unwrap();
+    let dialect = dialect_file(folder.path(), dialect);
+    let json = folder.path().join("run.json");
+    let ran = run(&format!(
+        "{command} --dialect {dialect} --limit-rtt 20s --json {} {more}",
+        json.display()
+    ));
+    let record = json.exists().then(|| assert_valid(&json));
+    (ran, record)
+}
+
+const SMALL: &str = "--initial-clients 4 --total-steps 1 --sample-size 40";
+
+#[test]
+fn cookies_and_values_of_steps_stand_in_later_steps_and_in_the_handshake() {
+    let (addr, seen) = start(|asked, _| match asked.line.as_str() {
+        "GET /page HTTP/1.1" => answer(
+            200,
+            "Set-Cookie: first=1; Path=/\r\nX-Csrf: c s r f\r\n",
+            "<meta name=\"key\" content=\"k/1\">",
+        ),
+        line if line.starts_with("POST /join?key=k%2F1 ") => answer(
+            201,
+            "Set-Cookie: second=2\r\nSet-Cookie: first=3\r\n",
+            "{\"id\":7}",
+        ),
+        line => panic!("{line}"),
+    });
+    let steps = r#"
+[[open.http]]
+url = "/page"
+capture = { key = { pattern = 'name="key" content="{value}"' }, csrf = { header = "x-csrf" } }
+
+[[open.http]]
+url = "/join?key={key}"
+headers = { X-Csrf = "{csrf}" }
+body = "name=c{client}&csrf={csrf}"
+capture = { id = { json = "/id" }, again = { cookie = "second" } }
+"#;
+    let command = format!(
+        "echo ws://{addr}/ws/{{id}}?again={{again}} {SMALL} -H X-Key:{{key}} --cookie mine=0"
+    );
+    let (ran, record) = ran(&file(steps, ECHO), &command, "");
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let step = &record.unwrap().steps[0];
+    let HttpUse { steps, .. } = step.http.as_deref().unwrap();
+    assert!(
+        steps.iter().all(|of| (of.requests, of.failed) == (4, 0)),
+        "{steps:?}"
+    );
+    let requests = seen.requests();
+    let joins = requests.iter().filter(|of| of.line.starts_with("POST"));
+    let bodies: HashSet<&str> = joins
+        .map(|of| {
+            assert_eq!(of.header("Cookie"), Some("first=1"));
+            assert_eq!(of.header("X-Csrf"), Some("c s r f"));
+            assert_eq!(
+                of.header("Content-Type"),
+                Some("application/x-www-form-urlencoded")
+            );
+            of.body.as_str()
+        })
+        .collect();
+    let due = (0..4).map(|client| format!("name=c{client}&csrf=c%20s%20r%20f"));
+    assert_eq!(
+        bodies,
+        due.collect::<Vec<_>>().iter().map(String::as_str).collect()
+    );
+    let upgrades = requests
+        .iter()
+        .filter(|of| of.line == "GET /ws/7?again=2 HTTP/1.1");
+    let cookies: Vec<_> = upgrades.map(|of| of.header("Cookie").unwrap()).collect();
+    assert_eq!(cookies, ["mine=0; second=2; first=3"; 4]);
+}
+
+#[test]
+fn a_client_that_comes_back_keeps_what_its_steps_were_told() {
+    let numbers = AtomicU64::new(0);
+    let (addr, seen) = start(move |_, _| {
+        let number = numbers.fetch_add(1, Ordering::SeqCst);
+        answer(200, "", &format!("{{\"id\":\"client-{number}\"}}"))
+    });
+    let steps = "[[open.http]]\nurl = \"/id\"\ncapture = { id = { json = \"/id\" } }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let dialect = dialect_file(folder.path(), &file(steps, ECHO));
+    let plan = folder.path().join("plan.toml");
+    let text = format!(
+        r#"audience = "sender"
+[target]
+url = "ws://{addr}/ws?id={{id}}"
+[clients.steps]
+first = 10
+count = 1
+[message]
+dialect = "{dialect}"
+[[populations]]
+share = 1
+[[populations]]
+share = 1
+life = {{ comes_and_goes = {{ stays = "300ms", away = "50ms" }} }}
+[load.open]
+rate = 50.0
+duration = "2s"
+[limits]
+time = "20s"
+"#
+    );
+    std::fs::write(&plan, text).unwrap();
+    let json = folder.path().join("run.json");
+    let ran = run(&format!("run {} --json {}", plan.display(), json.display()));
+    let record = assert_valid(&json);
+    let step = &record.steps[0];
+    assert!(step.churn.as_ref().unwrap().reconnected > 0, "{ran:#?}");
+    assert_eq!(step.http.as_ref().unwrap().steps[0].requests, 10);
+    let upgrades: Vec<_> = seen.requests();
+    let upgrades: Vec<_> = upgrades
+        .iter()
+        .filter(|of| of.line.contains("/ws?id="))
+        .collect();
+    let different: HashSet<&str> = upgrades.iter().map(|of| of.line.as_str()).collect();
+    assert_eq!(different.len(), 10);
+    assert!(upgrades.len() > 10);
+}
+
+#[test]
+fn steps_that_fail_are_counted_by_status_in_a_connect_run() {
+    let count = AtomicU64::new(0);
+    let (addr, _) = start(move |_, _| match count.fetch_add(1, Ordering::SeqCst) % 4 {
+        0 => answer(503, "", "too\nmuch"),
+        _ => answer(200, "", "{}"),
+    });
+    let steps = "[[open.http]]\nurl = \"/enter\"\n";
+    let command = format!("connect ws://{addr}/ws --clients 40 --hold 100ms");
+    let (ran, record) = ran(&file(steps, ECHO), &command, "");
+    let record = record.unwrap();
+    let step = &record.steps[0];
+    let [of] = &step.http.as_ref().unwrap().steps[..] else {
+        panic!("{ran:#?}")
+    };
+    assert_eq!((of.requests, of.failed, of.statuses["503"]), (40, 10, 10));
+    assert_eq!(step.connections.as_ref().unwrap().opened, 30);
+    let words = of.first_failure.as_ref().unwrap();
+    assert!(
+        words.contains("(GET /enter) was answered 503: `too`;"),
+        "{words}"
+    );
+    assert_eq!(step.faults.refused, 10, "{ran:#?}");
+    assert!(
+        ran.stdout
+            .contains("http         40 requests, 10 failed (503: 10)"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
+fn what_a_step_does_not_find_or_reach_is_named() {
+    let (addr, _) = start(|asked, _| match asked.line.as_str() {
+        "GET /quotes HTTP/1.1" => answer(200, "", r#"{"token":"a\"b"}"#),
+        "GET /long HTTP/1.1" => answer(200, "", &"x".repeat(2 << 20)),
+        _ => answer(302, "Location: /login\r\n", ""),
+    });
+    let used = |step: &str| {
+        let step = format!("[[open.http]]\n{step}\n");
+        file(&step, ECHO).replace("echo = \"{payload}\"", "echo = '{payload}'")
+    };
+    let token = r#"capture = { token = { json = "/token" } }"#;
+    let elsewhere = crate::support::no_listener();
+    for (step, words) in [
+        (
+            "url = \"/away\"".to_owned(),
+            "was answered 302; redirects are not followed",
+        ),
+        (
+            format!("url = \"/long\"\n{token}"),
+            "got an answer of more than 1048576 bytes",
+        ),
+        (
+            format!("url = \"/away\"\nstatus = [302]\n{token}"),
+            "got an answer without `token`; check its `capture`",
+        ),
+        (
+            format!("url = \"http://{elsewhere}/\""),
+            "failed: Connection refused",
+        ),
+    ] {
+        let (ran, _) = ran(&used(&step), &format!("echo ws://{addr}/ws {SMALL}"), "");
+        assert_eq!(ran.code, 1, "{ran:#?}");
+        assert!(ran.stderr.contains(words), "{words}: {ran:#?}");
+    }
+    let quoted = used(&format!("url = \"/quotes\"\n{token}")).replace(
+        "echo = '{payload}'",
+        r#"echo = '{"t":"{token}","p":{payload}}'"#,
+    );
+    let (ran, _) = ran(&quoted, &format!("echo ws://{addr}/ws {SMALL}"), "");
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    let words = "got a value for `token` that cannot stand in a message";
+    assert!(ran.stderr.contains(words), "{ran:#?}");
+}
+
+const NEWS: &str = r#"
+[send.http]
+url = "/publish?key={key}"
+headers = { X-Signed = "{signed}", X-At = "{timestamp}" }
+body = '{payload}'
+
+[send.http.signatures.signed]
+key = "the key"
+of = "{timestamp} {body_md5}"
+
+[[receive]]
+means = "delivery"
+when = { "/stamp" = { is = ["string"] } }
+payload = ""
+example = "{payload}"
+"#;
+
+#[test]
+fn a_publication_that_is_refused_is_counted_as_one_and_its_status_told() {
+    let count = AtomicU64::new(0);
+    let (addr, seen) = start(move |asked, seen| {
+        if asked.line.starts_with("GET") {
+            return answer(200, "", "{\"key\":\"k\"}");
+        }
+        assert_eq!(asked.line, "POST /publish?key=k HTTP/1.1");
+        seen.tell_all(&asked.body);
+        match count.fetch_add(1, Ordering::SeqCst) {
+            5 => answer(429, "", "slow down"),
+            _ => answer(200, "", "{}"),
+        }
+    });
+    let steps = "[[open.http]]\nurl = \"/key\"\ncapture = { key = { json = \"/key\" } }\n";
+    let command = format!(
+        "broadcast ws://{addr}/ws --initial-clients 4 --total-steps 1 --sample-size 20 --concurrent 1 \
+         --sample-timeout 2s"
+    );
+    let (ran, record) = ran(&file(steps, NEWS), &command, "");
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    let record = record.unwrap();
+    let step = &record.steps[0];
+    assert_eq!(
+        (step.faults.refused, step.faults.unanswered),
+        (1, 1),
+        "{}",
+        step.faults
+    );
+    assert_eq!(step.faults.lost, 0, "{}", step.faults);
+    let of = step.http.as_ref().unwrap().publications.clone().unwrap();
+    assert_eq!((of.failed, of.statuses["429"]), (1, 1));
+    assert!(
+        of.first_failure
+            .unwrap()
+            .contains("was answered 429: `slow down`")
+    );
+    for asked in seen
+        .requests()
+        .iter()
+        .filter(|of| of.line.starts_with("POST"))
+    {
+        assert_eq!(asked.header("X-Signed").unwrap().len(), 64);
+        assert!(asked.header("X-At").unwrap().parse::<u64>().unwrap() > 1_700_000_000);
+    }
+}

@@ -1,0 +1,107 @@
+//! A request over HTTP that did not bring what it was made for.
+
+use ws_proto::escaped;
+
+/// What went wrong with a request over HTTP.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HttpFailure {
+    /// Another status than one that the file goes on with.
+    #[error("was answered {status}{}", said(line))]
+    Status {
+        /// The status.
+        status: u16,
+        /// The first line of the body.
+        line: String,
+    },
+    /// The answer does not hold a value that is to be kept.
+    #[error("got an answer without `{name}`")]
+    NotTold {
+        /// The name of the value.
+        name: String,
+    },
+    /// It holds one that cannot stand where the plan has it.
+    #[error("got a value for `{name}` that {why}")]
+    Unfit {
+        /// The name of the value.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// No answer in time.
+    #[error("was not answered within {seconds} s")]
+    TimedOut {
+        /// The time that it had.
+        seconds: f64,
+    },
+    /// The answer is too long to be read.
+    #[error("got an answer of more than {most} bytes")]
+    TooLong {
+        /// The bound.
+        most: usize,
+    },
+    /// It cannot be written: a value has no place in a URL or a header.
+    #[error("cannot be written: {why}")]
+    Unwritable {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The connection could not be made, or broke.
+    #[error("failed: {}", escaped(why))]
+    Broken {
+        /// What became of it.
+        why: String,
+    },
+    /// This process may open no more files.
+    #[error("found this process with no file left to open (RLIMIT_NOFILE)")]
+    Files,
+}
+
+impl HttpFailure {
+    /// What the peer said.
+    pub(crate) fn words_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Status { line, .. } => Some(line),
+            Self::Broken { why } | Self::Unwritable { why } => Some(why),
+            _ => None,
+        }
+    }
+
+    /// What the user can do about it.
+    pub(crate) const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Status {
+                status: 301..=399, ..
+            } => {
+                "redirects are not followed: write that status in `status` if it is what is due, or \
+                 the URL that it leads to"
+            }
+            Self::Status {
+                status: 401 | 403, ..
+            } => {
+                "check what it shows the server: its headers, its body, the cookies of earlier steps"
+            }
+            Self::Status {
+                status: 429 | 503, ..
+            } => {
+                "the server has too much to do: have fewer clients connect at once \
+                 (connection.at_once, load.connect.rate)"
+            }
+            Self::Status { .. } => {
+                "check its method, URL and body, or permit the status in `status`"
+            }
+            Self::NotTold { .. } | Self::Unfit { .. } => "check its `capture`",
+            Self::TimedOut { .. } => "raise connection.timeout if the server is only slow",
+            Self::TooLong { .. } => "ask for a shorter page",
+            Self::Unwritable { .. } => "check the values that stand in its URL and headers",
+            Self::Broken { .. } => "check its URL, and that the server speaks HTTP/1.1 there",
+            Self::Files => "raise it with `ulimit -n`",
+        }
+    }
+}
+
+fn said(line: &str) -> String {
+    match line {
+        "" => String::new(),
+        line => format!(": `{}`", escaped(line)),
+    }
+}
