@@ -5,6 +5,7 @@ use super::data::{Data, DataError, Place, Wanted};
 use super::secrets::Secrets;
 use plan::{Connection, PLACEHOLDERS, Part, Plan, parts};
 use std::borrow::Cow;
+use std::io::Write as _;
 use std::path::Path;
 use ws_proto::{ConnectRequest, UpgradeRequest};
 
@@ -213,6 +214,7 @@ impl Asks {
             compiler.text(key, Place::Token, name, &mut asks.subprotocols);
         }
         for file in plan.message.definition.iter() {
+            let file = file.outlined();
             let captured: Vec<&str> = file.captured().collect();
             for text in file.exchange() {
                 compiler.message("message.definition.open", text, &captured);
@@ -276,11 +278,11 @@ impl Asks {
     }
 
     /// Appends what a variable of a message stands for with one client.
-    pub(crate) fn write_variable(&self, name: &str, client: u64, out: &mut String) {
+    pub(crate) fn write_variable(&self, name: &str, client: u64, out: &mut Vec<u8>) {
         if name == CLIENT {
-            out.push_str(&client.to_string());
+            write!(out, "{client}").expect("a Vec takes everything");
         } else if let Some(column) = self.data.column(name) {
-            out.push_str(self.data.field(client, column));
+            out.extend_from_slice(self.data.field(client, column).as_bytes());
         }
     }
 

@@ -1,18 +1,19 @@
 //! A dialect file becomes an interpreter, and each of its rules is shown to understand its own example.
 
-use super::{Interpreter, text_of};
+use super::Interpreter;
+use crate::dialect::bytes::{self, Framing};
 use crate::dialect::error::DialectError;
 use crate::dialect::feed::FeedTerms;
 use crate::dialect::heartbeat;
 use crate::dialect::kinds::Kinds;
 use crate::dialect::payload::Body;
 use crate::dialect::place::{OPEN, is_answer};
-use crate::dialect::placeholders::with_variables;
 use crate::dialect::requirements::{self, READY};
 use crate::dialect::rules::Rules;
-use crate::dialect::template::{Template, shown};
+use crate::dialect::template::shown;
 use crate::dialect::{Codec as _, Returns, Stamps, Variables};
 use plan::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
+use std::sync::Arc;
 use ws_proto::Opcode;
 
 /// Most characters of an example that are shown.
@@ -73,17 +74,21 @@ impl Interpreter {
         url: &str,
         stamps: Stamps,
     ) -> Result<Self, DialectError> {
-        requirements::check(file)?;
+        bytes::check(file)?;
+        let framing = Framing::of(file)?;
+        let outline = file.outlined();
+        requirements::check(&outline)?;
         let request = |key: &str, text: &Option<String>| {
             let text = text.as_deref();
-            text.map(|text| Template::compile_request(key, text, &body))
+            text.map(|text| bytes::request(file, key, text, &body))
                 .transpose()
         };
         let of_topic = |key: &str, text: &Option<String>| {
-            let (text, prefix) = (text.as_deref(), file.topic_prefix.as_str());
-            text.map(|text| Template::of_topic(key, text, prefix, &body))
+            let text = text.as_deref();
+            text.map(|text| bytes::of_topic(file, key, text, &body))
                 .transpose()
         };
+        let outlines = |rules| framing.map(|_| rules);
         let first = file.open.send.as_deref();
         Ok(Self {
             name: file.name.clone(),
@@ -103,17 +108,21 @@ impl Interpreter {
                 result: file.send.is_acknowledged(),
             },
             separator: file.separator.clone(),
+            framing,
             first: first
-                .map(|first| with_variables("open.send", first))
+                .map(|first| bytes::opening(file, "open.send", first))
                 .transpose()?,
             ready_after: file.open.ready_after,
-            opening: Rules::compile(OPEN, &file.open.receive, file)?,
-            receive: Rules::compile(READY, &file.receive, file)?,
+            opening: {
+                let outlines = outlines(&outline.open.receive[..]);
+                Rules::compile(OPEN, &file.open.receive, outlines, file)?
+            },
+            receive: Rules::compile(READY, &file.receive, outlines(&outline.receive[..]), file)?,
             kinds: Kinds::compile(file, &body)?,
-            captures: file.captured().next().is_some(),
-            renews: file.receive.iter().any(is_renewing),
+            captures: outline.captured().next().is_some(),
+            renews: outline.receive.iter().any(is_renewing),
             answers_in_order: file.receive.iter().any(|rule| rule.in_order),
-            by_sequence: file
+            by_sequence: outline
                 .receive
                 .iter()
                 .filter(|rule| is_answer(rule.means) && rule.has_sequence())
@@ -121,7 +130,7 @@ impl Interpreter {
                 .collect(),
             broadcast: request("send.broadcast", &file.send.broadcast)?,
             publish: of_topic("send.publish", &file.send.publish)?,
-            subscribe: of_topic("send.subscribe", &file.send.subscribe)?,
+            subscribe: of_topic("send.subscribe", &file.send.subscribe)?.map(Arc::new),
             unsubscribe: of_topic("send.unsubscribe", &file.send.unsubscribe)?,
             topic_prefix: file.topic_prefix.clone(),
             exchanges: file
@@ -130,8 +139,8 @@ impl Interpreter {
                 .iter()
                 .any(|rule| rule.means == Meaning::Ready),
             examples: file.receive.iter().filter_map(example).collect(),
-            heartbeat: heartbeat::compile(file)?,
-            feed: FeedTerms::of(&file.receive),
+            heartbeat: heartbeat::compile(file, &outline)?,
+            feed: FeedTerms::of(&outline.receive),
             body,
             stamps,
         })
@@ -158,16 +167,16 @@ impl Interpreter {
     /// Checks that a rule understands its own example, as an answer to the request of this number.
     fn prove(&self, index: usize, rule: &Rule, number: u64) -> Result<(), DialectError> {
         let key = format!("{READY}[{}].example", index + 1);
-        let example = rule.example.as_deref().unwrap_or_default();
         const ROOM: u32 = 17;
         let stamp = self.stamps.of(number);
         let mut message = Vec::new();
-        let example = match rule.topic {
-            None => Template::compile(&key, example, &self.body),
-            Some(_) => Template::of_topic(&key, example, &self.topic_prefix, &self.body),
-        }?;
+        let (framing, prefix) = (self.framing, &self.topic_prefix);
+        let example = bytes::example(&key, rule, framing, prefix, &self.body)?;
         example.write(ROOM, stamp, &FirstMessage, &mut message);
-        let (message, behind) = self.cut(&message);
+        let (message, behind) = match framing {
+            Some(_) => (&message[..], &[][..]),
+            None => self.cut(&message),
+        };
         if !behind.is_empty() {
             return Err(DialectError::unfit(
                 key,
@@ -175,7 +184,7 @@ impl Interpreter {
                 "write one message, in which the separator cannot stand",
             ));
         }
-        let problem = match text_of(message).and_then(|text| self.receive.find(text)) {
+        let problem = match self.receive.find(message) {
             Err(why) => why.of(message),
             Ok(found) if found.index != index => {
                 format!("rule {} matches it first", found.index + 1)
