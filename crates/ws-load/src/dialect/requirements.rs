@@ -3,7 +3,7 @@
 use super::error::DialectError;
 use super::kinds;
 use super::place::OPEN;
-use super::rules::check_variable;
+use super::placeholders::check_variable;
 use super::script;
 use super::template::Template;
 use plan::{DialectFile, Meaning, Nanos, PLACEHOLDERS, Part, Rule, parts};

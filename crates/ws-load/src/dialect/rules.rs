@@ -10,14 +10,12 @@ use super::feed::FeedPlaces;
 use super::pattern::{Captured, Pattern, differ};
 use super::payload::{Body, parse_payload, read_stamp, stamp_of};
 use super::place::{Carries, Place, place_of};
-use super::placeholders::{Hole, plain, with_variables};
+use super::placeholders::{Hole, check_variable, plain, with_variables};
 use super::pointers::{PointerId, Pointers, Values, parse_whole, pointer};
 use super::question::{self, Answer};
 use super::{Malformed, Opening, Stamps, Told};
 use crate::lines::Form;
-use plan::{
-    Condition, DialectFile, Meaning, PLACEHOLDERS, PayloadForm, Rule, TemplateForm, is_variable,
-};
+use plan::{Condition, DialectFile, Meaning, PayloadForm, Rule, TemplateForm};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -551,17 +549,4 @@ fn value_within(text: &str, pointer: &str) -> Option<Value> {
 
 fn text_of(message: &[u8]) -> Result<&str, Malformed> {
     std::str::from_utf8(message).map_err(|_| Malformed("not UTF-8".to_owned()))
-}
-
-/// Refuses a name that a value cannot have which is kept for later messages.
-pub(super) fn check_variable(key: &str, name: &str) -> Result<(), DialectError> {
-    let has_meaning = PLACEHOLDERS.contains(&name) || name == "client";
-    match is_variable(name) && !has_meaning {
-        true => Ok(()),
-        false => Err(DialectError::unfit(
-            key,
-            "is no name of a variable, or has another meaning",
-            "write letters, digits, `_`, `-` and `.`",
-        )),
-    }
 }
