@@ -2,11 +2,15 @@
 //!
 //! Pure data. Whether a file makes sense is found when the load generator compiles it.
 
+mod bytes;
 mod condition;
 mod feed;
 mod heartbeat;
 mod http;
 
+pub use bytes::{
+    BytePart, ByteTextError, HoleForm, LengthPrefix, NumberForm, TemplateForm, byte_parts,
+};
 pub use condition::{Condition, JsonType, Scalar};
 pub use feed::{FEED_NAMES, MOST_FEED_KEYS, SentUnit};
 pub use heartbeat::{BeatInterval, Heartbeat};
@@ -33,9 +37,13 @@ pub struct DialectFile {
     pub name: String,
     /// The dialect in one sentence.
     pub summary: String,
-    /// Whether messages are text or binary, both ways. They are UTF-8 in both cases.
+    /// Whether messages are text or binary, both ways. They are UTF-8 in both cases, unless `form` is
+    /// `hex`.
     #[serde(default)]
     pub opcode: MessageType,
+    /// How the messages are written here: as text, or as bytes.
+    #[serde(default)]
+    pub form: TemplateForm,
     /// `Sec-WebSocket-Protocol` of the handshake, which the server must name in its answer.
     #[serde(default)]
     pub subprotocol: Option<String>,
@@ -49,6 +57,14 @@ pub struct DialectFile {
     /// WebSocket, and may stand behind the last. No message may contain it.
     #[serde(default)]
     pub separator: Option<String>,
+    /// In a file in bytes: each message of the server stands behind its length, and one message of
+    /// WebSocket may have several.
+    #[serde(default)]
+    pub length_prefix: Option<LengthPrefix>,
+    /// In a file in bytes: one message of WebSocket may have several of the server's, one behind the
+    /// other. Each ends where the rule that it matches ends.
+    #[serde(default)]
+    pub packed: bool,
     /// What must hold of every JSON message, by JSON pointer. A message of which it does not hold
     /// is malformed.
     #[serde(default)]
@@ -80,7 +96,8 @@ impl DialectFile {
 
     /// What is not checked of the answers to echoes, in words; `None` where all of it is.
     pub fn unchecked(&self) -> Option<&'static str> {
-        let mut echoes = self
+        let file = self.outlined();
+        let mut echoes = file
             .receive
             .iter()
             .filter(|rule| rule.means == Meaning::Echo);
@@ -216,7 +233,9 @@ pub struct Signature {
 /// `{padding}` for the plan's padding or line, `{line}` for the same within a JSON string, `{number}`
 /// for the number of the request, from 1 on, which rises on each connection, `{sequence}` for how many
 /// messages with it the client has sent on its connection, this one included, `{topic}` for the topic of
-/// a room, and `{{` for a brace. A closing brace is written once.
+/// a room, and `{{` for a brace. A closing brace is written once. In a file in bytes `{stamp:be8}` is the
+/// stamp in 8 bytes, `{number:varint}` and `{sequence:le4}` are numbers of such forms, and
+/// `{length:be4}( ... )` is the length of what the parentheses enclose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Requests {
@@ -348,6 +367,10 @@ pub struct Rule {
     /// the longest counts. JSON pointers apply to what follows the prefix.
     #[serde(default)]
     pub prefix: Option<String>,
+    /// In a file in bytes: what stands at these places of the message, counted from 0 on, or from the end
+    /// where they are negative. Alone, or beside one of the others.
+    #[serde(default)]
+    pub at: BTreeMap<String, String>,
     /// JSON pointer to the payload, which is compared with the one that was sent.
     #[serde(default)]
     pub payload: Option<String>,

@@ -37,10 +37,11 @@ pub use built_in::built_in_dialects;
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
 pub use compression::Compression;
 pub use dialect_file::{
-    BeatInterval, Condition, DialectFile, FEED_NAMES, FORM, Heartbeat, HttpCapture,
-    HttpPublication, HttpStep, JsonType, MOST_FEED_KEYS, Meaning, MessageType, OpeningExchange,
-    OriginRule, PLACEHOLDERS, PUBLICATION_NAMES, PayloadForm, RequestKind, Requests, Rule, Scalar,
-    SentUnit, Signature, Turn, dialect_schema, media_type,
+    BeatInterval, BytePart, ByteTextError, Condition, DialectFile, FEED_NAMES, FORM, Heartbeat,
+    HoleForm, HttpCapture, HttpPublication, HttpStep, JsonType, LengthPrefix, MOST_FEED_KEYS,
+    Meaning, MessageType, NumberForm, OpeningExchange, OriginRule, PLACEHOLDERS, PUBLICATION_NAMES,
+    PayloadForm, RequestKind, Requests, Rule, Scalar, SentUnit, Signature, TemplateForm, Turn,
+    byte_parts, dialect_schema, media_type,
 };
 pub use error::{PlanError, within};
 pub use fault::{Fault, FaultDeed, FaultPart, NoPart};

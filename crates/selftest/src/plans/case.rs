@@ -1,6 +1,7 @@
 //! A plan drawn at random, with the server that it is carried out against.
 
 mod beats;
+pub(super) mod bytes;
 mod feeds;
 mod tickets;
 
@@ -376,7 +377,7 @@ pub(super) fn describe(message: &mut Message) {
         Dialect::Phoenix => return,
         dialect => dialect.name(),
     };
-    let mut files = built_in_dialects().iter();
+    let mut files = built_in_dialects().iter().chain([bytes::binary()]);
     if let Some(file) = files.find(|file| file.name == name) {
         message.dialect = Dialect::File;
         message.definition = Some(Box::new(file.clone()));

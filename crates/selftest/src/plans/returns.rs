@@ -1,5 +1,6 @@
 //! What the sender of a broadcast or a publication gets: a copy or none, a result or none.
 
+use super::case::bytes::are_bytes;
 use super::case::{Dice, describe};
 use plan::{Audience, Dialect, Meaning, Plan, built_in_dialects};
 use test_servers::oracle::{OracleOptions, Strikes};
@@ -21,7 +22,7 @@ impl Returns {
     pub(super) fn draw(dice: &mut Dice, plan: &mut Plan) -> Self {
         let message = &mut plan.message;
         let to_itself = plan.audience == Audience::Sender;
-        if !dice.once_in(3) || to_itself || message.dialect == Dialect::Binary {
+        if !dice.once_in(3) || to_itself || are_bytes(message) {
             return Self::BOTH;
         }
         let [copy, result] = dice.of(&[[true, false], [false, true], [false, false]]);

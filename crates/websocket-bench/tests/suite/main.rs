@@ -5,6 +5,7 @@ mod backpressure;
 mod bad_flags;
 mod bad_outputs;
 mod bad_servers;
+mod bytes;
 mod captures;
 mod certificates;
 mod closed_output;

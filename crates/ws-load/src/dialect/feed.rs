@@ -184,6 +184,9 @@ pub(super) fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
 impl Match<'_, '_> {
     /// What a message of a feed says of itself. Only to be asked of such a message.
     pub(super) fn feed(&self) -> FeedMessage {
+        if let Some(message) = self.fed_bytes() {
+            return message;
+        }
         let Some(places) = &self.rule.feed else {
             unreachable!("a rule that means `feed` is compiled with its places");
         };
@@ -240,6 +243,16 @@ impl Match<'_, '_> {
 enum Text<'m> {
     Raw(&'m str),
     Number(&'m serde_json::Number),
+}
+
+/// The moment of a whole number.
+pub(super) fn moment_of_number(number: u64, unit: SentUnit) -> Option<u64> {
+    u64::checked_mul(number, unit.ns()?)
+}
+
+/// The moment of a text.
+pub(super) fn moment_of_text(text: &str, unit: SentUnit) -> Option<u64> {
+    moment(Text::Raw(text), unit)
 }
 
 /// Nanoseconds since 1970. A whole number is taken exactly; a fraction as exactly as a float has it.

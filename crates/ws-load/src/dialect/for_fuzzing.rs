@@ -4,7 +4,7 @@ use super::Stamps;
 use super::interpreter::Interpreter;
 use super::mqtt::{Mqtt, Version};
 use super::payload::Body;
-use super::{Codec, Incoming, Kind, Said};
+use super::{Codec, Incoming, Kind, Said, check_dialect};
 use crate::http::of_body;
 use plan::{DialectFile, HttpCapture, Workload};
 use serde_json::json;
@@ -107,6 +107,72 @@ pub fn http_values(body: &[u8]) -> [Option<String>; 2] {
     ["pattern", "json"].map(|name| {
         let found = told.iter().find(|(of, _)| of == name);
         found.map(|(_, value)| value.clone())
+    })
+}
+
+/// Has a text be the pattern of a rule of a file in bytes, and the message that it answers. Returns the
+/// file's refusal, or nothing.
+pub fn pattern_in_bytes(text: &str) -> Option<String> {
+    let file = json!({
+        "name": "bytes",
+        "summary": "Any pattern.",
+        "opcode": "binary",
+        "form": "hex",
+        "packed": text.len() % 2 == 0,
+        "send": {"echo": text},
+        "receive": [
+            {"means": "echo", "pattern": text, "example": text},
+            {"means": "keep-alive", "pattern": text, "send": text},
+        ],
+    });
+    let file: DialectFile = serde_json::from_value(file).expect("it is a dialect file");
+    check_dialect(&file).err().map(|error| error.to_string())
+}
+
+/// Cuts a message into those of a file in bytes that is packed. Returns them, each with its stamp if it
+/// is an intact answer: `"M" {any} 00 {length:varint}( 09 {stamp:le8} 12 {length:be2}( {padding} ) ) ff`.
+pub fn messages_in_bytes(message: &[u8]) -> Vec<(&[u8], Option<u64>)> {
+    const SHAPE: &str =
+        r#""M" 41 00 {length:varint}( 09 {stamp:le8} 12 {length:be2}( {padding} ) ) ff"#;
+    thread_local! {
+        static PACKED: Interpreter = {
+            let file = json!({
+                "name": "packed",
+                "summary": "Messages in bytes.",
+                "opcode": "binary",
+                "form": "hex",
+                "packed": true,
+                "send": {"echo": SHAPE},
+                "receive": [{
+                    "means": "echo",
+                    "pattern": SHAPE.replace("41", "{any}"),
+                    "example": SHAPE,
+                }],
+            });
+            let file: DialectFile = serde_json::from_value(file).expect("it is a dialect file");
+            let body = Body::new(PADDING.to_owned());
+            Interpreter::compile(&file, body, "ws://h/", Stamps::of_run(1))
+                .expect("the file makes sense")
+        };
+    }
+    PACKED.with(|packed| {
+        let (mut messages, mut rest) = (Vec::new(), message);
+        while !rest.is_empty() {
+            let (first, behind) = packed.cut(rest);
+            messages.push((
+                first,
+                match packed.parse(first) {
+                    Ok(Incoming::Message {
+                        stamp,
+                        intact: true,
+                        ..
+                    }) => Some(stamp),
+                    _ => None,
+                },
+            ));
+            rest = behind;
+        }
+        messages
     })
 }
 

@@ -1,8 +1,9 @@
 //! What a client sends by the clock.
 
+use super::bytes::{self, Fill};
 use super::error::DialectError;
 use super::placeholders::with_variables;
-use plan::{BeatInterval, DialectFile, Meaning, Nanos};
+use plan::{BeatInterval, DialectFile, Meaning, Nanos, TemplateForm};
 
 /// What each ready client sends by the clock.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub(crate) enum Every {
 pub(crate) enum Beat {
     /// With what the variables in it stand for, of the client that sends it.
     Text(String),
+    /// The same in bytes.
+    Fill(Fill),
     AsIs(Vec<u8>),
 }
 
@@ -74,7 +77,10 @@ impl Every {
 ///
 /// # Errors
 /// The first thing that makes no sense.
-pub(super) fn compile(file: &DialectFile) -> Result<Option<Heartbeat>, DialectError> {
+pub(super) fn compile(
+    file: &DialectFile,
+    outline: &DialectFile,
+) -> Result<Option<Heartbeat>, DialectError> {
     let is_answer = |means| means == Meaning::Heartbeat;
     let answer = file.receive.iter().position(|rule| is_answer(rule.means));
     let Some(of) = &file.heartbeat else {
@@ -87,7 +93,7 @@ pub(super) fn compile(file: &DialectFile) -> Result<Option<Heartbeat>, DialectEr
             )),
         };
     };
-    let every = every(file, of)?;
+    let every = every(outline, of)?;
     if !(0.0..=1.0).contains(&of.jitter) {
         return Err(DialectError::unfit(
             "heartbeat.jitter",
@@ -118,7 +124,10 @@ pub(super) fn compile(file: &DialectFile) -> Result<Option<Heartbeat>, DialectEr
     Ok(Some(Heartbeat {
         every,
         jitter: of.jitter,
-        message: Beat::Text(with_variables("heartbeat.send", &of.send)?),
+        message: match file.form {
+            TemplateForm::Text => Beat::Text(with_variables("heartbeat.send", &of.send)?),
+            TemplateForm::Hex => Beat::Fill(bytes::fill("heartbeat.send", &of.send)?),
+        },
         is_answered: answer.is_some(),
         within_ns: of.within.map(Nanos::ns),
     }))

@@ -1,8 +1,7 @@
 //! The rules for requests over HTTP: steps before a client connects, and publications.
 
 use super::error::{DialectError, at_most};
-use super::placeholders::with_variables;
-use super::rules::check_variable;
+use super::placeholders::{check_variable, with_variables};
 use crate::net::HttpUrl;
 use plan::{
     DialectFile, HttpCapture, HttpPublication, HttpStep, Load, Meaning, PLACEHOLDERS,

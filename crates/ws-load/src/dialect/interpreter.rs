@@ -4,7 +4,7 @@ mod compile;
 
 pub use compile::check_dialect;
 
-use super::Stamps;
+use super::bytes::{Fill, Framing};
 use super::feed::FeedTerms;
 use super::heartbeat::Heartbeat;
 use super::kinds::Kinds;
@@ -13,9 +13,13 @@ use super::place::{Carries, Place};
 use super::rules::{Match, Rules};
 use super::template::Template;
 use super::topic::room_of;
-use super::{Codec, Incoming, Kind, Malformed, Opening, Returns, Variables};
+use super::{
+    Codec, Incoming, Kind, Malformed, Opening, Returns, StampForm, Stamps, Told, Variables,
+};
 use crate::lines::Lines;
 use plan::{Meaning, Nanos, Workload};
+use std::ops::Range;
+use std::sync::Arc;
 use ws_proto::{Opcode, printable};
 
 /// Most bytes of a server's text that are shown.
@@ -33,9 +37,11 @@ pub(super) struct Interpreter {
     keeps_order: bool,
     returns: Returns,
     separator: Option<String>,
+    /// Of a file in bytes.
+    framing: Option<Framing>,
     heartbeat: Option<Heartbeat>,
     feed: Option<FeedTerms>,
-    first: Option<String>,
+    first: Option<Opening>,
     ready_after: Option<Nanos>,
     opening: Rules,
     receive: Rules,
@@ -48,7 +54,7 @@ pub(super) struct Interpreter {
     renews: bool,
     broadcast: Option<Template>,
     publish: Option<Template>,
-    subscribe: Option<Template>,
+    subscribe: Option<Arc<Template>>,
     unsubscribe: Option<Template>,
     topic_prefix: String,
     /// A message of the server ends the exchange before a client is ready, but for its subscription to a
@@ -74,14 +80,13 @@ impl Interpreter {
     }
 
     /// What makes a client ready that has got through the exchange, but for its last message.
-    fn last_moves(&self, room: Option<u32>, last: Option<&str>) -> Opening {
+    fn last_moves(&self, room: Option<u32>, last: Option<Opening>) -> Opening {
         let subscription = self.first_subscription(room);
         let then = match (self.ready_after, &subscription) {
             (Some(_), _) => Some(Opening::ReadyLater),
             (None, Some(_)) => None,
             (None, None) => Some(Opening::Ready),
         };
-        let last = last.map(|last| Opening::Send(last.to_owned()));
         let mut moves: Vec<Opening> = last.into_iter().chain(subscription).chain(then).collect();
         match moves.len() {
             1 => moves.remove(0),
@@ -92,6 +97,9 @@ impl Interpreter {
     /// The subscription of a client in a room.
     fn first_subscription(&self, room: Option<u32>) -> Option<Opening> {
         let (room, subscribe) = (room?, self.subscribe.as_ref()?);
+        if self.framing.is_some() {
+            return Some(Opening::Fill(Fill::new(Arc::clone(subscribe), room)));
+        }
         let mut message = Vec::new();
         subscribe.write(room, 0, &ByName, &mut message);
         match String::from_utf8(message) {
@@ -103,7 +111,7 @@ impl Interpreter {
 
     /// The number of the rule that a message matches, from 0 on.
     pub(super) fn rule_of(&self, message: &[u8]) -> Option<usize> {
-        let found = text_of(message).and_then(|text| self.receive.find(text));
+        let found = self.receive.find(message);
         found.ok().map(|found| found.index)
     }
 
@@ -182,6 +190,14 @@ impl Codec for Interpreter {
         self.opcode
     }
 
+    fn stamp_form(&self) -> StampForm {
+        self.framing.map_or(StampForm::Hex, |of| of.stamps)
+    }
+
+    fn says_size(&self) -> bool {
+        self.framing.is_some_and(|of| of.says_size)
+    }
+
     fn ignores_other_opcodes(&self) -> bool {
         self.ignores_all_else
     }
@@ -196,14 +212,14 @@ impl Codec for Interpreter {
 
     fn open(&self, room: Option<u32>) -> Opening {
         match &self.first {
-            Some(first) if self.exchanges => Opening::Send(first.clone()),
+            Some(first) if self.exchanges => first.clone(),
             None if self.exchanges => Opening::Await,
-            first => self.last_moves(room, first.as_deref()),
+            first => self.last_moves(room, first.clone()),
         }
     }
 
     fn opened(&self, message: &[u8], room: Option<u32>) -> Opening {
-        let found = match text_of(message).and_then(|text| self.opening.find(text)) {
+        let found = match self.opening.find(message) {
             Ok(found) => found,
             Err(why) => {
                 let (name, why) = (&self.name, why.of(message));
@@ -214,17 +230,14 @@ impl Codec for Interpreter {
             return Opening::Refused(words);
         }
         match found.rule.means {
-            Meaning::Ready => {
-                let last = &found.rule.send;
-                self.last_moves(room, (!last.is_empty()).then_some(last))
-            }
+            Meaning::Ready => self.last_moves(room, found.rule.send.clone()),
             Meaning::Subscribed => match self.topic(&found) {
                 Ok(topic) if topic == room => Opening::Ready,
                 _ => Opening::Refused(
                     "the server confirms a subscription that was not asked for".to_owned(),
                 ),
             },
-            Meaning::Send => Opening::Send(found.rule.send.clone()),
+            Meaning::Send => found.rule.send.clone().unwrap_or(Opening::Await),
             Meaning::Refused => Opening::Refused(refusal(&found)),
             _ => Opening::Await,
         }
@@ -235,7 +248,7 @@ impl Codec for Interpreter {
     }
 
     fn heard_before_ready(&self, message: &[u8]) -> Opening {
-        let found = text_of(message).and_then(|text| self.opening.find(text));
+        let found = self.opening.find(message);
         match found {
             Ok(found) if found.rule.means == Meaning::Refused => Opening::Refused(refusal(&found)),
             _ => match self.parse(message) {
@@ -246,6 +259,9 @@ impl Codec for Interpreter {
     }
 
     fn cut<'m>(&self, message: &'m [u8]) -> (&'m [u8], &'m [u8]) {
+        if let Some(framing) = self.framing {
+            return framing.cut(message, [&self.receive, &self.opening]);
+        }
         let Some(separator) = self.separator.as_deref().map(str::as_bytes) else {
             return (message, &[]);
         };
@@ -264,11 +280,11 @@ impl Codec for Interpreter {
         self.feed
     }
 
-    fn captured(&self, message: &[u8]) -> Vec<(String, String)> {
+    fn captured(&self, message: &[u8]) -> Vec<Told> {
         if !self.captures {
             return Vec::new();
         }
-        let found = text_of(message).and_then(|text| self.opening.find(text));
+        let found = self.opening.find(message);
         let values = found.ok().and_then(|found| found.captures().ok());
         values.unwrap_or_default()
     }
@@ -277,8 +293,8 @@ impl Codec for Interpreter {
         self.renews
     }
 
-    fn renewed(&self, message: &[u8]) -> Vec<(String, String)> {
-        let found = text_of(message).and_then(|text| self.receive.find(text));
+    fn renewed(&self, message: &[u8]) -> Vec<Told> {
+        let found = self.receive.find(message);
         let is_told = |found: &Match<'_, '_>| found.rule.means != Meaning::KeepAlive;
         let values = found.ok().filter(is_told);
         let values = values.and_then(|found| found.captures().ok());
@@ -287,7 +303,7 @@ impl Codec for Interpreter {
 
     fn subscription(&self, room: u32, wanted: bool, variables: &dyn Variables) -> Option<Vec<u8>> {
         let template = match wanted {
-            true => self.subscribe.as_ref(),
+            true => self.subscribe.as_deref(),
             false => self.unsubscribe.as_ref(),
         }?;
         let mut message = Vec::new();
@@ -334,15 +350,17 @@ impl Codec for Interpreter {
     }
 
     fn carries(&self, message: &[u8]) -> Carries {
-        let found = text_of(message).and_then(|text| self.receive.find(text));
+        let found = self.receive.find(message);
         found.map_or(Carries::Nothing, |found| found.carries())
     }
 
     fn decides_by(&self, head: &[u8], message: &[u8]) -> bool {
-        match (text_of(head), self.rule_of(message)) {
-            (Ok(head), Some(index)) => self.receive.decides_by(head, index),
-            _ => false,
-        }
+        let index = self.rule_of(message);
+        index.is_some_and(|index| self.receive.decides_by(head, index))
+    }
+
+    fn is_the_same(&self, message: &[u8], stamp: &Range<usize>) -> bool {
+        self.framing.is_none() || self.receive.is_the_same(message, stamp)
     }
 
     fn says_number(&self) -> bool {
@@ -377,7 +395,7 @@ impl Codec for Interpreter {
     }
 
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed> {
-        let found = text_of(message).and_then(|text| self.receive.find(text))?;
+        let found = self.receive.find(message)?;
         if self.renews && found.rule.means != Meaning::KeepAlive {
             found.captures().map_err(Malformed)?;
         }
@@ -392,10 +410,6 @@ impl Variables for ByName {
     fn write(&self, name: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("{{{name}}}").as_bytes());
     }
-}
-
-fn text_of(message: &[u8]) -> Result<&str, Malformed> {
-    std::str::from_utf8(message).map_err(|_| Malformed("not UTF-8".to_owned()))
 }
 
 const fn name_of(kind: Kind) -> &'static str {

@@ -3,6 +3,7 @@
 //! The kind follows from the stamp alone, so that an answer is known to be of the wrong kind wherever
 //! it comes.
 
+use super::bytes;
 use super::error::DialectError;
 use super::payload::Body;
 use super::template::Template;
@@ -61,7 +62,7 @@ impl Kinds {
     pub(super) fn compile(file: &DialectFile, body: &Body) -> Result<Self, DialectError> {
         let templates = written(file)
             .iter()
-            .map(|kind| Template::compile_request(&kind.key, kind.message, body))
+            .map(|kind| bytes::request(file, &kind.key, kind.message, body))
             .collect::<Result<_, _>>()?;
         let weights = file.send.kinds.iter().map(|kind| u64::from(kind.weight));
         let ends = weights.scan(0, |end, weight| {

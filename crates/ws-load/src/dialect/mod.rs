@@ -6,6 +6,7 @@
 
 mod binary;
 mod built_in;
+mod bytes;
 mod checks;
 mod error;
 mod feed;
@@ -31,6 +32,7 @@ mod topic;
 pub use error::DialectError;
 pub use interpreter::check_dialect;
 
+pub(crate) use bytes::Fill;
 pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};
 pub(crate) use heartbeat::{Beat, Every, Heartbeat};
 pub(crate) use place::Carries;
@@ -42,6 +44,7 @@ use crate::lines::{Form, Lines, LinesError};
 use interpreter::Interpreter;
 use payload::Body;
 use plan::{Audience, DialectFile, Life, Measure, Message, Plan, Population, Workload};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use template::Template;
@@ -159,7 +162,7 @@ impl Malformed {
 }
 
 /// The next move of a client between its handshake and its first request.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     /// Ready for requests.
     Ready,
@@ -167,6 +170,8 @@ pub(crate) enum Opening {
     Await,
     /// Send this message with what the variables in it stand for, of this client; then wait.
     Send(String),
+    /// The same of a message in bytes.
+    Fill(Fill),
     /// Send this message as it is, then wait.
     SendAsIs(Vec<u8>),
     /// Send the subscription to the topic of the client's own, then wait.
@@ -196,6 +201,9 @@ impl Opening {
         }
     }
 }
+
+/// A name of a value that the server tells, and the value.
+pub(crate) type Told = (String, Vec<u8>);
 
 /// What the variables of one client stand for.
 pub(crate) trait Variables {
@@ -298,7 +306,7 @@ pub(crate) trait Codec: Send + Sync {
 
     /// What a message that came before [`Opening::Ready`] tells for later messages of its client: names
     /// and values.
-    fn captured(&self, _message: &[u8]) -> Vec<(String, String)> {
+    fn captured(&self, _message: &[u8]) -> Vec<Told> {
         Vec::new()
     }
 
@@ -308,7 +316,7 @@ pub(crate) trait Codec: Send + Sync {
     }
 
     /// What a message to a ready client tells for its later ones.
-    fn renewed(&self, _message: &[u8]) -> Vec<(String, String)> {
+    fn renewed(&self, _message: &[u8]) -> Vec<Told> {
         Vec::new()
     }
 
@@ -371,6 +379,11 @@ pub(crate) trait Codec: Send + Sync {
         true
     }
 
+    /// True where an answer is what it is whatever stamp stands in this part of it.
+    fn is_the_same(&self, _message: &[u8], _stamp: &Range<usize>) -> bool {
+        true
+    }
+
     /// True where requests say their number, which rises on each connection.
     fn says_number(&self) -> bool {
         false
@@ -409,6 +422,8 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
     };
     check_dialect(file)?;
     http::check_plan(plan, file)?;
+    bytes::check_lengths(file, plan.message.longest_padding() as usize)?;
+    let file = &*file.outlined();
     let (has_request, name) = match plan.workload() {
         Workload::Echo => (file.echoes().next().is_some(), "echo"),
         Workload::Broadcast => (file.broadcast().is_some(), "broadcast"),
@@ -507,6 +522,7 @@ pub fn payload_lines(plan: &Plan) -> Result<Option<u64>, LinesError> {
     let count = lines.count() as u64;
     let built_in = built_in::file(plan.message.dialect, &plan.target.url);
     if let Some(file) = plan.message.definition.as_deref().or(built_in) {
+        let longest = lines.longest() as usize;
         let body = Body::of(&plan.message, Some(Arc::new(lines)));
         let stamps = Stamps::of_run(plan.generator.seed);
         let path = plan.message.lines.as_deref().unwrap_or(Path::new(""));
@@ -514,7 +530,8 @@ pub fn payload_lines(plan: &Plan) -> Result<Option<u64>, LinesError> {
             let words = format!("{error}, with this line; remove it, or change the rule");
             LinesError::new(path, line, words)
         };
-        let compiled = Interpreter::compile(file, body, &plan.target.url, stamps)
+        let compiled = bytes::check_lengths(file, longest)
+            .and_then(|()| Interpreter::compile(file, body, &plan.target.url, stamps))
             .map_err(|error| unfit(None, error))?;
         compiled
             .prove_lines(file)

@@ -3,9 +3,11 @@
 //! A pattern is matched from left to right without backtracking, so that any message costs one search
 //! for each text of the pattern.
 
-use super::StampForm;
+use super::bytes::Held;
 use super::error::DialectError;
+use super::payload::{Body, parse_payload, read_stamp};
 use super::placeholders::{Hole, Token, cut};
+use super::{StampForm, Stamps};
 
 /// The shape of a message.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(super) struct Captured<'m> {
     pub(super) sequence: Option<&'m str>,
     /// What has a name in the pattern, in the order of [`Pattern::names`].
     pub(super) named: Vec<&'m str>,
+    /// Of a message in bytes: all of that.
+    pub(super) bytes: Option<Held<'m>>,
 }
 
 const OF_PATTERNS: [Hole; 5] = [
@@ -168,6 +172,27 @@ fn has(tokens: &[Token], hole: Hole) -> bool {
 }
 
 impl<'m> Captured<'m> {
+    /// The stamp that an answer carries, and whether the payload is as it was sent.
+    pub(super) fn carried(&self, body: &Body, stamps: Stamps) -> Option<(u64, bool)> {
+        if let Some(held) = &self.bytes {
+            return held.carried(body, stamps);
+        }
+        if let Some(payload) = self.payload {
+            return parse_payload(payload, body);
+        }
+        let stamp = read_stamp(self.stamp?)?;
+        let due = body.padding(stamp).text;
+        Some((stamp, self.padding.is_none_or(|padding| padding == due)))
+    }
+
+    /// The sequence of the request that it answers.
+    pub(super) fn sequence(&self) -> Option<u64> {
+        match &self.bytes {
+            Some(held) => held.sequence(),
+            None => self.sequence?.parse().ok(),
+        }
+    }
+
     fn keep(&mut self, token: &Token, held: &'m str) {
         match token {
             Token::Hole(Hole::Payload) => self.payload = Some(held),

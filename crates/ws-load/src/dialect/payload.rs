@@ -1,5 +1,6 @@
 //! The payload that JSON dialects carry: a stamp and, unless empty, the padding.
 
+use super::pointers::parse_whole;
 use super::{StampForm, Stamps};
 use crate::lines::{Line, Lines};
 use crate::plan::mix;
@@ -106,6 +107,13 @@ impl Body {
 pub(super) fn read_stamp(text: &str) -> Option<u64> {
     let form = StampForm::Hex;
     (text.len() == form.width()).then(|| form.read(text.as_bytes()))?
+}
+
+/// Reads a payload that is JSON in a text, as [`Body::read`] does.
+pub(super) fn parse_payload(text: &str, body: &Body) -> Option<(u64, bool)> {
+    let (payload, repeats) = parse_whole(text).ok()?;
+    let (stamp, intact) = body.read(&payload)?;
+    Some((stamp, intact && !repeats))
 }
 
 /// The number of a request within its run, from 1 on: many protocols keep 0 for themselves.

@@ -122,7 +122,7 @@ pub(super) fn place_of(
 }
 
 /// Which keys a rule has to have and may have, by its meaning.
-fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
+pub(super) fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
     feed::check_keys(key, rule)?;
     let answers = is_answer(rule.means);
     let sends = matches!(rule.means, Meaning::Send | Meaning::KeepAlive);

@@ -204,3 +204,16 @@ pub(super) fn with_variables(key: &str, text: &str) -> Result<String, DialectErr
     check_braces(key, text, literals)?;
     Ok(text.to_owned())
 }
+
+/// Refuses a name that a value cannot have which is kept for later messages.
+pub(super) fn check_variable(key: &str, name: &str) -> Result<(), DialectError> {
+    let has_meaning = plan::PLACEHOLDERS.contains(&name) || name == "client";
+    match plan::is_variable(name) && !has_meaning {
+        true => Ok(()),
+        false => Err(DialectError::unfit(
+            key,
+            "is no name of a variable, or has another meaning",
+            "write letters, digits, `_`, `-` and `.`",
+        )),
+    }
+}

@@ -13,6 +13,8 @@ pub(super) enum Answer {
     /// The same to each.
     Fixed(String),
     Repeats(Vec<Piece>),
+    /// Of a file in bytes.
+    Bytes(Template),
 }
 
 #[derive(Debug)]

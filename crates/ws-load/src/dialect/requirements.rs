@@ -2,7 +2,7 @@
 
 use super::error::DialectError;
 use super::place::OPEN;
-use super::rules::check_variable;
+use super::placeholders::check_variable;
 use super::script;
 use super::template::Template;
 use super::{http, kinds};

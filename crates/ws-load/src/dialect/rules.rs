@@ -3,19 +3,19 @@
 //! A message is parsed at most once, whatever the rules are: JSON pointers apply to what follows one
 //! prefix, the longest that it begins with.
 
-use super::Malformed;
-use super::Stamps;
+use super::bytes::{self, ByteRule};
 use super::checks::{Check, Miss, checks, first_broken};
 use super::error::{DialectError, at_most};
 use super::feed::FeedPlaces;
 use super::pattern::{Captured, Pattern, differ};
-use super::payload::{Body, read_stamp, stamp_of};
+use super::payload::{Body, parse_payload, read_stamp, stamp_of};
 use super::place::{Carries, Place, place_of};
-use super::placeholders::{Hole, plain, with_variables};
+use super::placeholders::{Hole, check_variable, plain, with_variables};
 use super::pointers::{PointerId, Pointers, Values, parse_whole, pointer};
 use super::question::{self, Answer};
+use super::{Malformed, Opening, Stamps, Told};
 use crate::lines::Form;
-use plan::{Condition, DialectFile, Meaning, PLACEHOLDERS, PayloadForm, Rule, is_variable};
+use plan::{Condition, DialectFile, Meaning, PayloadForm, Rule, TemplateForm};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -26,7 +26,10 @@ const MOST_RULES: usize = 64;
 /// The rules of one list.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
-    rules: Vec<Compiled>,
+    pub(super) rules: Vec<Compiled>,
+    is_in_bytes: bool,
+    /// Messages show their own ends.
+    pub(super) is_packed: bool,
     /// The prefixes of all rules, longest first.
     prefixes: Vec<String>,
     shape: Vec<Check>,
@@ -37,26 +40,27 @@ pub(super) struct Rules {
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub(super) means: Meaning,
-    how: How,
+    pub(super) how: How,
     pub(super) place: Place,
     /// The padding that stands beside the stamp or the number.
-    line: Option<PointerId>,
-    pub(super) send: String,
+    pub(super) line: Option<PointerId>,
+    /// What is sent in the exchange.
+    pub(super) send: Option<Opening>,
     /// What a keep-alive is answered with.
-    answer: Option<Answer>,
+    pub(super) answer: Option<Answer>,
     /// What a message of a feed says of itself.
     pub(super) feed: Option<FeedPlaces>,
     pub(super) words: String,
     pub(super) reason: Option<PointerId>,
-    topic: Option<Topic>,
+    pub(super) topic: Option<Topic>,
     /// The kind of the requests that it answers, if it answers one kind alone.
     pub(super) kind: Option<u32>,
-    captures: Vec<Capture>,
+    pub(super) captures: Vec<Capture>,
 }
 
 /// What is kept of a message for later ones.
 #[derive(Debug)]
-struct Capture {
+pub(super) struct Capture {
     name: String,
     pointer: String,
     /// Of the value, or of the string that holds the JSON which the pointer applies to.
@@ -66,16 +70,17 @@ struct Capture {
 
 /// Where a message names its topic.
 #[derive(Debug)]
-struct Topic {
+pub(super) struct Topic {
     id: PointerId,
     /// A pointer within the JSON that the string there holds.
     within: Option<String>,
 }
 
 #[derive(Debug)]
-enum How {
+pub(super) enum How {
     Text(String),
     Pattern(Pattern),
+    Bytes(ByteRule),
     Json {
         prefix: String,
         checks: Vec<Check>,
@@ -95,20 +100,30 @@ pub(super) struct Match<'r, 'm> {
 
 impl Rules {
     /// # Errors
-    /// The first rule that makes no sense; `list` is the key of the rules.
+    /// The first rule that makes no sense; `list` is the key of the rules, and `outlines` has them of a
+    /// file in bytes as a text has them.
     pub(super) fn compile(
         list: &str,
         rules: &[Rule],
+        outlines: Option<&[Rule]>,
         file: &DialectFile,
     ) -> Result<Self, DialectError> {
         at_most(list, rules.len(), "rules", MOST_RULES)?;
-        let mut compiled = Self::default();
+        let mut compiled = Self {
+            is_in_bytes: file.form == TemplateForm::Hex,
+            is_packed: file.packed,
+            ..Self::default()
+        };
         compiled.shape = checks("shape", &file.shape, &mut compiled.pointers)?;
         for (index, rule) in rules.iter().enumerate() {
             let key = format!("{list}[{}]", index + 1);
             let kind = |name: &str| file.send.kinds.iter().position(|of| of.name == name);
             let kind = rule.kind.as_deref().and_then(kind);
-            let rule = compiled.rule(&key, rule, kind.map(|index| index as u32))?;
+            let kind = kind.map(|index| index as u32);
+            let rule = match outlines {
+                None => compiled.rule(&key, rule, kind)?,
+                Some(of) => bytes::compile(&key, (rule, &of[index]), kind)?,
+            };
             compiled.rules.push(rule);
         }
         compiled
@@ -178,9 +193,9 @@ impl Rules {
             how,
             send: match &rule.send {
                 Some(text) if matches!(rule.means, Meaning::Send | Meaning::Ready) => {
-                    with_variables(&format!("{key}.send"), text)?
+                    Some(Opening::Send(with_variables(&format!("{key}.send"), text)?))
                 }
-                _ => String::new(),
+                _ => None,
             },
             words: optional(&format!("{key}.words"), &rule.words)?,
             reason: at("reason", &rule.reason, &mut self.pointers)?,
@@ -281,7 +296,11 @@ impl Rules {
     ///
     /// # Errors
     /// Why there is none, in words.
-    pub(super) fn find<'r, 'm>(&'r self, message: &'m str) -> Result<Match<'r, 'm>, Malformed> {
+    pub(super) fn find<'r, 'm>(&'r self, message: &'m [u8]) -> Result<Match<'r, 'm>, Malformed> {
+        if self.is_in_bytes {
+            return self.find_bytes(message);
+        }
+        let message = text_of(message)?;
         let prefix = self
             .prefixes
             .iter()
@@ -293,6 +312,7 @@ impl Rules {
             let captured = match &rule.how {
                 How::Text(text) => (text == message).then(Captured::default),
                 How::Pattern(pattern) => pattern.captures(message),
+                How::Bytes(_) => None,
                 How::Json { prefix: own, .. } if Some(own) != prefix => None,
                 How::Json { parses: false, .. } => Some(Captured::default()),
                 How::Json { checks, .. } => match parse() {
@@ -327,10 +347,15 @@ impl Rules {
     }
 
     /// True where no pattern before a rule can match what begins with `head`, which the rule matches.
-    pub(super) fn decides_by(&self, head: &str, index: usize) -> bool {
+    pub(super) fn decides_by(&self, head: &[u8], index: usize) -> bool {
+        let head = match text_of(head) {
+            _ if self.is_in_bytes => return self.is_first_for(head, index),
+            Ok(head) => head,
+            Err(_) => return false,
+        };
         let is_json = matches!(self.rules[index].how, How::Json { .. });
         self.rules[..index].iter().all(|rule| match &rule.how {
-            How::Text(_) => true,
+            How::Text(_) | How::Bytes(_) => true,
             How::Pattern(pattern) => pattern.differs_from(head),
             How::Json { prefix, .. } => is_json || differ(prefix, head),
         })
@@ -338,7 +363,7 @@ impl Rules {
 
     /// True where a padding stands in an answer as it is.
     pub(super) fn is_raw(&self) -> bool {
-        self.patterns().any(|pattern| pattern.has(Hole::Padding))
+        self.is_in_bytes || self.patterns().any(|pattern| pattern.has(Hole::Padding))
     }
 
     fn patterns(&self) -> impl Iterator<Item = &Pattern> {
@@ -350,7 +375,7 @@ impl Rules {
 
     /// True where a line within an answer may hide the rest of it from a pattern.
     pub(super) fn may_cut(&self) -> bool {
-        self.patterns().any(Pattern::may_cut)
+        self.is_in_bytes || self.patterns().any(Pattern::may_cut)
     }
 
     fn parse(&self, text: &str) -> Result<Values, Malformed> {
@@ -373,7 +398,7 @@ impl Match<'_, '_> {
                 let (stamp, intact) = body.read(&seen.value)?;
                 Some((stamp, intact && !seen.repeats))
             }
-            Place::Payload(id, PayloadForm::String) => read_text(values?.text(id)?, body),
+            Place::Payload(id, PayloadForm::String) => parse_payload(values?.text(id)?, body),
             Place::Stamp(id) => {
                 let stamp = read_stamp(values?.text(id)?)?;
                 Some((stamp, self.has_line(body, stamp)))
@@ -383,17 +408,7 @@ impl Match<'_, '_> {
                 let stamp = stamp_of(number, stamps)?;
                 Some((stamp, self.has_line(body, stamp)))
             }
-            Place::Captured => {
-                if let Some(payload) = self.captured.payload {
-                    return read_text(payload, body);
-                }
-                let stamp = read_stamp(self.captured.stamp?)?;
-                let padding = self.captured.padding;
-                Some((
-                    stamp,
-                    padding.is_none_or(|padding| padding == body.padding(stamp).text),
-                ))
-            }
+            Place::Captured => self.captured.carried(body, stamps),
         }
     }
 
@@ -404,7 +419,7 @@ impl Match<'_, '_> {
                 Value::String(text) => text.parse().ok(),
                 value => value.as_u64(),
             },
-            Place::Sequence(None) => self.captured.sequence?.parse().ok(),
+            Place::Sequence(None) => self.captured.sequence(),
             _ => None,
         }
     }
@@ -420,6 +435,7 @@ impl Match<'_, '_> {
     pub(super) fn carries(&self) -> Carries {
         let has = |hole| match &self.rule.how {
             How::Pattern(pattern) => pattern.has(hole),
+            How::Bytes(rule) => hole == Hole::Padding && rule.has_padding(),
             _ => false,
         };
         match self.rule.place {
@@ -437,6 +453,9 @@ impl Match<'_, '_> {
     /// The topic that a message names; `None` where its rule has none, an empty one where the message
     /// has none.
     pub(super) fn topic(&self) -> Option<Cow<'_, str>> {
+        if let Some(held) = &self.captured.bytes {
+            return held.topic().map(String::from_utf8_lossy);
+        }
         let topic = self.rule.topic.as_ref()?;
         let text = self
             .values
@@ -459,6 +478,7 @@ impl Match<'_, '_> {
     pub(super) fn answer(&self) -> Result<(Box<[u8]>, bool), Malformed> {
         let pieces = match &self.rule.answer {
             None => return Ok((Box::default(), false)),
+            Some(Answer::Bytes(template)) => return Ok(self.answer_in_bytes(template)),
             Some(Answer::Fixed(text)) => return Ok((text.as_bytes().into(), false)),
             Some(Answer::Repeats(pieces)) => pieces,
         };
@@ -488,7 +508,10 @@ impl Match<'_, '_> {
     }
 
     /// What is kept of a message, or why it cannot be, in words.
-    pub(super) fn captures(&self) -> Result<Vec<(String, String)>, String> {
+    pub(super) fn captures(&self) -> Result<Vec<Told>, String> {
+        if let Some(told) = self.told() {
+            return Ok(told);
+        }
         let of = |capture: &Capture| {
             let Capture { name, pointer, .. } = capture;
             let value = match self.value_of(capture) {
@@ -505,7 +528,7 @@ impl Match<'_, '_> {
                 true => Err(format!(
                     "`{name}` has a quote, a backslash or a control character"
                 )),
-                false => Ok((name.clone(), value)),
+                false => Ok((name.clone(), value.into_bytes())),
             }
         };
         self.rule.captures.iter().map(of).collect()
@@ -524,21 +547,6 @@ fn value_within(text: &str, pointer: &str) -> Option<Value> {
     (!repeats).then(|| found.clone())
 }
 
-fn read_text(text: &str, body: &Body) -> Option<(u64, bool)> {
-    let (payload, repeats) = parse_whole(text).ok()?;
-    let (stamp, intact) = body.read(&payload)?;
-    Some((stamp, intact && !repeats))
-}
-
-/// Refuses a name that a value cannot have which is kept for later messages.
-pub(super) fn check_variable(key: &str, name: &str) -> Result<(), DialectError> {
-    let has_meaning = PLACEHOLDERS.contains(&name) || name == "client";
-    match is_variable(name) && !has_meaning {
-        true => Ok(()),
-        false => Err(DialectError::unfit(
-            key,
-            "is no name of a variable, or has another meaning",
-            "write letters, digits, `_`, `-` and `.`",
-        )),
-    }
+fn text_of(message: &[u8]) -> Result<&str, Malformed> {
+    std::str::from_utf8(message).map_err(|_| Malformed("not UTF-8".to_owned()))
 }

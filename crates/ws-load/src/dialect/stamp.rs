@@ -14,6 +14,8 @@ pub(crate) enum StampForm {
     Hex,
     /// 8 bytes, big-endian.
     Binary,
+    /// 8 bytes, little-endian.
+    Little,
 }
 
 /// The stamps of one run.
@@ -59,7 +61,7 @@ impl StampForm {
     pub(crate) const fn width(self) -> usize {
         match self {
             Self::Hex => 16,
-            Self::Binary => 8,
+            Self::Binary | Self::Little => 8,
         }
     }
 
@@ -75,6 +77,7 @@ impl StampForm {
                 out.extend_from_slice(&digits);
             }
             Self::Binary => out.extend_from_slice(&stamp.to_be_bytes()),
+            Self::Little => out.extend_from_slice(&stamp.to_le_bytes()),
         }
     }
 
@@ -84,6 +87,7 @@ impl StampForm {
         match self {
             Self::Hex => bytes.first_chunk::<16>().and_then(parse_hex),
             Self::Binary => bytes.first_chunk().map(|b| u64::from_be_bytes(*b)),
+            Self::Little => bytes.first_chunk().map(|b| u64::from_le_bytes(*b)),
         }
     }
 }
@@ -122,8 +126,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stamps_survive_both_forms(stamp: u64) {
-            for form in [StampForm::Hex, StampForm::Binary] {
+        fn stamps_survive_each_form(stamp: u64) {
+            for form in [StampForm::Hex, StampForm::Binary, StampForm::Little] {
                 let mut bytes = Vec::new();
                 form.write(stamp, &mut bytes);
                 prop_assert_eq!(bytes.len(), form.width());

@@ -3,6 +3,7 @@
 //! A template is cut into pieces once. The text that is the same in every message of a run, padding
 //! included, becomes literal; only stamps and numbers remain open.
 
+use super::bytes::Composed;
 use super::error::DialectError;
 use super::payload::{AFTER_STAMP, BEFORE_STAMP, Body, number_of};
 use super::placeholders::{Hole, SEQUENCE, Token, cut, tokens};
@@ -13,13 +14,13 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 /// A message in which only stamps, numbers and what is the client's own are open.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Template {
-    pieces: Vec<Piece>,
+    pub(super) pieces: Vec<Piece>,
 }
 
 #[derive(Debug)]
-enum Piece {
+pub(super) enum Piece {
     Literal(Vec<u8>),
     Stamp,
     Number,
@@ -28,11 +29,13 @@ enum Piece {
     Variable(String),
     /// The padding, where requests have several, and how it stands there.
     Padding(Body, Around, Form),
+    /// What bytes have and text has not.
+    Composed(Composed),
 }
 
 /// What stands around a padding, unless it is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Around {
+pub(super) enum Around {
     Nothing,
     Payload,
     EscapedPayload,
@@ -115,7 +118,7 @@ impl Template {
                 "write {payload}, {escaped_payload}, {padding} or {line} once",
             ));
         }
-        let mut template = Self { pieces: Vec::new() };
+        let mut template = Self::default();
         for token in tokens {
             template.push(token, body);
         }
@@ -124,22 +127,48 @@ impl Template {
 
     /// True where it has something of the client's own.
     pub(super) fn has_variables(&self) -> bool {
-        let mut pieces = self.pieces.iter();
-        pieces.any(|piece| matches!(piece, Piece::Variable(_)))
+        self.any(&|piece| piece.variable().is_some())
     }
 
     /// True where it has the sequence of its message.
     pub(super) fn says_sequence(&self) -> bool {
-        let is_sequence =
-            |piece: &Piece| matches!(piece, Piece::Variable(name) if name == SEQUENCE);
-        self.pieces.iter().any(is_sequence)
+        self.any(&|piece| piece.variable() == Some(SEQUENCE))
     }
 
     /// True where it has the number of the request.
     pub(super) fn says_number(&self) -> bool {
-        self.pieces
-            .iter()
-            .any(|piece| matches!(piece, Piece::Number))
+        let is_number =
+            |piece: &Piece| matches!(piece, Piece::Number | Piece::Composed(Composed::Number(_)));
+        self.any(&is_number)
+    }
+
+    /// True where a piece, or one that a length encloses, is so.
+    fn any(&self, is: &dyn Fn(&Piece) -> bool) -> bool {
+        self.pieces.iter().any(|piece| match piece {
+            Piece::Composed(Composed::Length(_, _, inner)) => inner.any(is),
+            piece => is(piece),
+        })
+    }
+
+    /// Bytes of the message, where they are the same for each request.
+    pub(super) fn width(&self) -> Option<usize> {
+        let widths = self.pieces.iter().map(|piece| match piece {
+            Piece::Literal(bytes) => Some(bytes.len()),
+            Piece::Stamp => Some(StampForm::Hex.width()),
+            Piece::Composed(composed) => composed.width(),
+            Piece::Number | Piece::Topic | Piece::Variable(_) | Piece::Padding(..) => None,
+        });
+        widths.sum()
+    }
+
+    /// Adds another one behind it.
+    pub(super) fn append(&mut self, other: Self) {
+        for piece in other.pieces {
+            match piece {
+                Piece::Literal(bytes) => self.literal(&bytes),
+                piece => self.pieces.push(piece),
+            }
+        }
     }
 
     /// True where a text carries its stamp and the plan's padding.
@@ -166,7 +195,7 @@ impl Template {
         has_payload(text) || text.contains("{padding}") || text.contains("{line}")
     }
 
-    fn push(&mut self, token: &Token, body: &Body) {
+    pub(super) fn push(&mut self, token: &Token, body: &Body) {
         match token {
             Token::Literal(text) => self.literal(text),
             Token::Variable(name) => self.pieces.push(Piece::Variable(name.clone())),
@@ -188,10 +217,10 @@ impl Template {
                 self.literal(r#""}"#);
             }
             Token::Hole(Hole::EscapedPayload) => {
-                self.literal(&escaped(BEFORE_STAMP));
+                self.literal(escaped(BEFORE_STAMP));
                 self.pieces.push(Piece::Stamp);
                 self.padding(body, Around::EscapedPayload, Form::InNestedString);
-                self.literal(&escaped(r#""}"#));
+                self.literal(escaped(r#""}"#));
             }
         }
     }
@@ -215,16 +244,17 @@ impl Template {
             return;
         };
         if !padding.is_empty() {
-            self.literal(&around.before());
+            self.literal(around.before().as_bytes());
             self.literal(padding);
         }
     }
 
-    fn literal(&mut self, text: &str) {
+    pub(super) fn literal(&mut self, bytes: impl AsRef<[u8]>) {
+        let bytes = bytes.as_ref();
         if let Some(Piece::Literal(last)) = self.pieces.last_mut() {
-            last.extend_from_slice(text.as_bytes());
-        } else {
-            self.pieces.push(Piece::Literal(text.as_bytes().to_vec()));
+            last.extend_from_slice(bytes);
+        } else if !bytes.is_empty() {
+            self.pieces.push(Piece::Literal(bytes.to_vec()));
         }
     }
 
@@ -241,6 +271,7 @@ impl Template {
                 Piece::Variable(name) => variables.write(name, out),
                 Piece::Literal(bytes) => out.extend_from_slice(bytes),
                 Piece::Stamp => StampForm::Hex.write(stamp, out),
+                Piece::Composed(composed) => composed.write(room, stamp, variables, out),
                 Piece::Padding(body, around, form) => {
                     let padding = body.padding(stamp);
                     if !padding.text.is_empty() {
@@ -255,6 +286,16 @@ impl Template {
                     write!(out, "{}", number_of(stamp)).expect("a Vec takes everything");
                 }
             }
+        }
+    }
+}
+
+impl Piece {
+    /// The name of what is the client's own.
+    fn variable(&self) -> Option<&str> {
+        match self {
+            Self::Variable(name) | Self::Composed(Composed::Variable(name, _)) => Some(name),
+            _ => None,
         }
     }
 }

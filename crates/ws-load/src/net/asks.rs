@@ -6,6 +6,7 @@ use super::secrets::Secrets;
 use plan::{Connection, DialectFile, FORM, PLACEHOLDERS, Part, Plan, media_type, parts};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::Path;
 use ws_proto::{ConnectRequest, UpgradeRequest};
 
@@ -292,6 +293,7 @@ impl Asks {
             compiler.text(key, Place::Token, name, &mut asks.subprotocols);
         }
         for file in plan.message.definition.iter() {
+            let file = file.outlined();
             let captured: Vec<&str> = file.captured().collect();
             for text in file.exchange() {
                 compiler.message("message.definition.open", text, &captured);
@@ -302,7 +304,7 @@ impl Asks {
             for beat in file.heartbeat.iter() {
                 compiler.message("message.definition.heartbeat", &beat.send, &captured);
             }
-            compiler.http(file, &captured);
+            compiler.http(&file, &captured);
         }
         asks.told = std::mem::take(&mut compiler.told_places);
         asks.data = read(connection.data.as_deref(), &compiler)?.into();
@@ -376,9 +378,9 @@ impl Asks {
             match told.iter().find(|(of, _)| of == name) {
                 Some((_, value)) => place.write(value, &mut out),
                 None => {
-                    let mut value = String::new();
+                    let mut value = Vec::new();
                     self.write_variable(name, client, &mut value);
-                    place.write(&value, &mut out);
+                    place.write(&String::from_utf8_lossy(&value), &mut out);
                 }
             }
         }
@@ -392,11 +394,11 @@ impl Asks {
     }
 
     /// Appends what a variable of a message stands for with one client.
-    pub(crate) fn write_variable(&self, name: &str, client: u64, out: &mut String) {
+    pub(crate) fn write_variable(&self, name: &str, client: u64, out: &mut Vec<u8>) {
         if name == CLIENT {
-            out.push_str(&client.to_string());
+            write!(out, "{client}").expect("a Vec takes everything");
         } else if let Some(column) = self.data.column(name) {
-            out.push_str(self.data.field(client, column));
+            out.extend_from_slice(self.data.field(client, column).as_bytes());
         }
     }
 

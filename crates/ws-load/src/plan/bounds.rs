@@ -28,6 +28,11 @@ fn longest_words(file: &DialectFile) -> u32 {
         .saturating_mul(ESCAPED)
 }
 
+/// True of a file whose server may put several messages into one of WebSocket.
+const fn puts_together(file: &DialectFile) -> bool {
+    file.separator.is_some() || file.length_prefix.is_some() || file.packed
+}
+
 /// Longest message in bytes that a server may legitimately send under a plan. No answer holds more
 /// than one payload, which a server may have parsed and written anew. Of a plan with lines `longest_line`
 /// has the bytes of the longest.
@@ -45,7 +50,7 @@ pub(crate) fn longest_message(plan: &Plan, longest_line: u32) -> u32 {
     let definition = plan.message.definition.as_deref();
     let answers = match plan.message.dialect {
         Dialect::Mqtt | Dialect::Mqtt5 => TOGETHER,
-        _ if definition.is_some_and(|file| file.separator.is_some()) => TOGETHER,
+        _ if definition.is_some_and(puts_together) => TOGETHER,
         _ => 1,
     };
     let rest = definition.map_or(DialectFile::ENVELOPE, |file| {

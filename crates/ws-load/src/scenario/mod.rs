@@ -14,7 +14,7 @@ mod writer;
 
 pub(crate) use requests::BYTES_PER_WAITING_SAMPLE;
 
-use crate::dialect::{Codec, Stamps};
+use crate::dialect::{Codec, Stamps, Told};
 use crate::http::Access;
 use crate::message::{Command, Report, Share, StepPart};
 use crate::net::{Asks, ConnectError, Endpoint};
@@ -68,7 +68,7 @@ pub(crate) trait Clients {
         self.send_latest(slot, opcode, payload);
     }
     /// The server has told a client values, by name, for its later messages.
-    fn keep_told(&mut self, _slot: Slot, _values: Vec<(String, String)>) {}
+    fn keep_told(&mut self, _slot: Slot, _values: Vec<Told>) {}
     /// Leaves a server that asks a client for more than is answered.
     fn end_flooded(&mut self, _slot: Slot) {}
     /// True where the kernel has all that was sent, but for answers to questions and pings.

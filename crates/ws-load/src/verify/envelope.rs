@@ -142,7 +142,9 @@ impl Envelopes {
         }
         let mut needle = Vec::new();
         self.form.write(stamp, &mut needle);
-        let hole = only(message, &needle);
+        let width = self.form.width();
+        let hole =
+            only(message, &needle).filter(|at| codec.is_the_same(message, &(*at..at + width)));
         let shape = match lines.map(|lines| (lines, codec.carries(message))) {
             Some((lines, Carries::Padding(form))) => hole.and_then(|hole| {
                 let forms = (self.form, form);
@@ -150,7 +152,7 @@ impl Envelopes {
             }),
             _ => hole.map(|hole| {
                 let (head, rest) = message.split_at(hole);
-                Shape::Stamped(head.into(), self.tail(&rest[self.form.width()..]))
+                Shape::Stamped(head.into(), self.tail(&rest[width..]))
             }),
         };
         self.in_vain += u32::from(lines.is_some() && shape.is_none());

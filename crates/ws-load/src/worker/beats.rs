@@ -180,7 +180,10 @@ impl ClientTable {
     }
 
     fn beat_interval(&self, slot: Token) -> Result<u64, String> {
-        let told = |name: &str| self.captured.value(slot, name).map(str::to_owned);
+        let told = |name: &str| {
+            let value = self.captured.value(slot, name)?;
+            String::from_utf8(value.to_vec()).ok()
+        };
         let beats = self.beats.as_ref();
         beats.map_or(Ok(u64::MAX), |beats| beats.terms.every.of_client(told))
     }
@@ -249,7 +252,8 @@ impl Session<'_> {
             return false;
         };
         let message = match &beats.terms.message {
-            Beat::Text(text) => self.table.filled(slot, text).into_bytes(),
+            Beat::Text(text) => self.table.filled(slot, text),
+            Beat::Fill(fill) => self.table.filled_in(slot, fill),
             Beat::AsIs(bytes) => bytes.clone(),
         };
         let opcode: Opcode = self.table.codec.opcode();

@@ -1,14 +1,13 @@
 //! What a server told its clients while they opened, and what their messages repeat.
 
 use super::clients::ClientTable;
-use crate::dialect::SEQUENCE;
+use super::leaving::OfClient;
+use crate::dialect::{Fill, SEQUENCE, Told};
 use crate::io::Token;
-use crate::net::ConnectError;
+use crate::net::{self, ConnectError};
 use plan::{Part, Plan, parts};
 use std::collections::HashMap;
-
-/// A name of a value, and the value.
-pub(super) type Value = (String, String);
+use std::io::Write as _;
 
 /// Bytes of a message by which it is shown.
 pub(super) const SHOWN: usize = 120;
@@ -26,15 +25,18 @@ pub(super) struct Captured {
     names: Vec<String>,
     /// How often clients beat: perhaps as often as they are told.
     every: String,
-    by_client: HashMap<Token, Vec<Value>>,
+    by_client: HashMap<Token, Vec<Told>>,
     /// What steps over HTTP were told, which a client knows for the whole run.
-    of_steps: HashMap<Token, Vec<Value>>,
+    of_steps: HashMap<Token, Vec<net::Told>>,
 }
 
 impl Captured {
     pub(super) fn new(plan: &Plan) -> Self {
         let file = plan.message.definition.as_deref();
-        let names = file.map(|file| file.captured().map(str::to_owned).collect());
+        let names = file.map(|file| {
+            let outline = file.outlined();
+            outline.captured().map(str::to_owned).collect()
+        });
         let beat = file.and_then(|file| file.heartbeat.as_ref());
         let dialect = plan.message.dialect.name();
         Self {
@@ -55,7 +57,7 @@ impl Captured {
     }
 
     /// Keeps what a message told; the latest of a name counts.
-    pub(super) fn keep(&mut self, slot: Token, values: Vec<Value>) {
+    pub(super) fn keep(&mut self, slot: Token, values: Vec<Told>) {
         if values.is_empty() {
             return;
         }
@@ -65,12 +67,12 @@ impl Captured {
     }
 
     /// Keeps what the steps of a client were told.
-    pub(super) fn keep_of_steps(&mut self, slot: Token, values: Vec<Value>) {
+    pub(super) fn keep_of_steps(&mut self, slot: Token, values: Vec<net::Told>) {
         self.of_steps.insert(slot, values);
     }
 
     /// What the steps of a client were told.
-    pub(super) fn of_steps(&self, slot: Token) -> &[Value] {
+    pub(super) fn of_steps(&self, slot: Token) -> &[net::Told] {
         self.of_steps.get(&slot).map_or(&[], Vec::as_slice)
     }
 
@@ -102,18 +104,23 @@ impl Captured {
             rest.and_then(|rest| rest.strip_prefix(name))
                 .is_some_and(|rest| rest.starts_with('}'))
         };
-        let known = self.by_client.get(&slot).into_iter().flatten();
-        let known = known.chain(self.of_steps(slot));
-        let secrets =
-            known.filter(move |(name, value)| value.len() >= SHORTEST_SECRET && !is_interval(name));
-        secrets.map(|(_, value)| value.as_str())
+        let secrets = self
+            .known(slot)
+            .filter(move |(name, value)| value.len() >= SHORTEST_SECRET && !is_interval(name));
+        secrets.filter_map(|(_, value)| std::str::from_utf8(value).ok())
     }
 
-    pub(super) fn value(&self, slot: Token, name: &str) -> Option<&str> {
-        let known = self.by_client.get(&slot).into_iter().flatten();
-        let mut known = known.chain(self.of_steps(slot));
-        let value = known.find(|(of, _)| of == name);
-        value.map(|(_, value)| value.as_str())
+    /// Everything that a client was told, by name.
+    fn known(&self, slot: Token) -> impl Iterator<Item = (&str, &[u8])> {
+        let told = self.by_client.get(&slot).into_iter().flatten();
+        let told = told.map(|(name, value)| (name.as_str(), value.as_slice()));
+        let of_steps = self.of_steps(slot).iter();
+        told.chain(of_steps.map(|(name, value)| (name.as_str(), value.as_bytes())))
+    }
+
+    pub(super) fn value(&self, slot: Token, name: &str) -> Option<&[u8]> {
+        let mut known = self.known(slot);
+        known.find(|(of, _)| *of == name).map(|(_, value)| value)
     }
 
     /// A name that a client was told nothing for.
@@ -125,10 +132,12 @@ impl Captured {
 
 impl ClientTable {
     /// Appends what a variable of messages stands for with a client.
-    pub(super) fn write_variable(&self, slot: Token, name: &str, out: &mut String) {
+    pub(super) fn write_variable(&self, slot: Token, name: &str, out: &mut Vec<u8>) {
         match self.captured.value(slot, name) {
-            Some(value) => out.push_str(value),
-            None if name == SEQUENCE => out.push_str(&self.sequences.say(slot).to_string()),
+            Some(value) => out.extend_from_slice(value),
+            None if name == SEQUENCE => {
+                write!(out, "{}", self.sequences.say(slot)).expect("a Vec takes everything");
+            }
             None => {
                 let asks = &self.common.target.asks;
                 asks.write_variable(name, self.client(slot), out);
@@ -137,14 +146,21 @@ impl ClientTable {
     }
 
     /// A text in which variables stand, with those of a client.
-    pub(super) fn filled(&self, slot: Token, text: &str) -> String {
-        let mut out = String::new();
+    pub(super) fn filled(&self, slot: Token, text: &str) -> Vec<u8> {
+        let mut out = Vec::new();
         for part in parts(text) {
             match part {
-                Part::Text(text) => out.push_str(&text),
+                Part::Text(text) => out.extend_from_slice(text.as_bytes()),
                 Part::Variable(name) => self.write_variable(slot, name, &mut out),
             }
         }
+        self.sequences.end(slot);
+        out
+    }
+
+    /// The same of a message in bytes.
+    pub(super) fn filled_in(&self, slot: Token, fill: &Fill) -> Vec<u8> {
+        let out = fill.of(&OfClient { table: self, slot });
         self.sequences.end(slot);
         out
     }

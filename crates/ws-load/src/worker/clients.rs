@@ -12,7 +12,7 @@ use super::steps::Steps;
 use super::watch::watch;
 use super::{Common, Peer};
 use crate::clock;
-use crate::dialect::Codec;
+use crate::dialect::{Codec, Told};
 use crate::io::{Control, Token};
 use crate::message::{Command, HandshakePart, OpenTerms, Report};
 use crate::net::{ConnectError, Connection, Deflate, Phase, Sessions, Transport};
@@ -500,9 +500,7 @@ impl scenario::Clients for Session<'_> {
     }
 
     fn write_variable(&self, slot: Slot, name: &str, out: &mut Vec<u8>) {
-        let mut value = String::new();
-        self.table.write_variable(slot, name, &mut value);
-        out.extend_from_slice(value.as_bytes());
+        self.table.write_variable(slot, name, out);
     }
 
     fn silent(&self, slot: Slot, words: &str) -> String {
@@ -529,7 +527,7 @@ impl scenario::Clients for Session<'_> {
         self.answer_question(slot, opcode, payload);
     }
 
-    fn keep_told(&mut self, slot: Slot, values: Vec<(String, String)>) {
+    fn keep_told(&mut self, slot: Slot, values: Vec<Told>) {
         self.table.keep_told(slot, values);
     }
 

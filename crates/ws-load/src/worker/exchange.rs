@@ -41,6 +41,7 @@ impl Session<'_> {
             dialect::Opening::SendAsIs(_)
             | dialect::Opening::SubscribeToOwn
             | dialect::Opening::Send(_)
+            | dialect::Opening::Fill(_)
                 if is_answer_unread =>
             {
                 let words = "it asks again and does not read what it was answered".to_owned();
@@ -58,7 +59,12 @@ impl Session<'_> {
             dialect::Opening::Send(text) => {
                 let opcode = self.table.codec.opcode();
                 let message = self.table.filled(slot, &text);
-                self.send_frame(slot, opcode, message.as_bytes());
+                self.send_frame(slot, opcode, &message);
+            }
+            dialect::Opening::Fill(fill) => {
+                let opcode = self.table.codec.opcode();
+                let message = self.table.filled_in(slot, &fill);
+                self.send_frame(slot, opcode, &message);
             }
             dialect::Opening::Refused(words) => {
                 self.lose(slot, ConnectError::Turned { addr, words });

@@ -159,15 +159,13 @@ impl Session<'_> {
 }
 
 /// The variables of a client.
-struct OfClient<'a> {
-    table: &'a ClientTable,
-    slot: Token,
+pub(super) struct OfClient<'a> {
+    pub(super) table: &'a ClientTable,
+    pub(super) slot: Token,
 }
 
 impl Variables for OfClient<'_> {
     fn write(&self, name: &str, out: &mut Vec<u8>) {
-        let mut value = String::new();
-        self.table.write_variable(self.slot, name, &mut value);
-        out.extend_from_slice(value.as_bytes());
+        self.table.write_variable(self.slot, name, out);
     }
 }

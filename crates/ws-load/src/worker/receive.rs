@@ -55,7 +55,7 @@ struct Replies {
     /// Payloads of pings.
     pongs: Vec<Vec<u8>>,
     opening: Option<dialect::Opening>,
-    captured: Vec<captured::Value>,
+    captured: Vec<dialect::Told>,
     /// The client is ready after a time, whatever comes until then.
     settles: bool,
     /// The answer to the latest message that asked meanwhile whether the client lives.

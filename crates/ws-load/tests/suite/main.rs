@@ -2,6 +2,7 @@
 //! its whole process allocates, and stays alone.
 #![allow(missing_docs)]
 
+mod bytes_corpus;
 mod engine;
 mod fuzz_corpus;
 mod imports;

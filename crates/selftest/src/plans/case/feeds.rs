@@ -1,7 +1,8 @@
 //! What servers send by themselves.
 
+use super::bytes::are_bytes;
 use super::{Case, Dice, describe};
-use plan::{Clients, Dialect, Population, Rule};
+use plan::{Clients, Population, Rule};
 use serde_json::json;
 use std::time::Duration;
 use test_servers::Framework;
@@ -12,8 +13,7 @@ pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
     let (every, keys) = (dice.of(&[0, 12, 15, 40]), dice.of(&[1, 1, 2, 3]));
     let (burst, resumes) = (dice.of(&[1, 2, 3]), dice.once_in(2));
     let silent = dice.of(&[0, 0, 3]);
-    let is_plain =
-        case.server.framework == Framework::Plain && case.plan.message.dialect != Dialect::Binary;
+    let is_plain = case.server.framework == Framework::Plain && !are_bytes(&case.plan.message);
     // What is watched is what clients publish.
     if !dice.once_in(3) || !is_plain || case.plan.watch().is_some() {
         return;

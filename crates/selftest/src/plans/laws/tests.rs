@@ -59,19 +59,23 @@ fn case() -> Case {
     }
 }
 
-/// The case with what its server knows and a report that is honest. A busy machine may be unable to
-/// carry it, which holds a report to few laws, so it is carried out again then.
+/// The case with what its server knows and a report that is honest.
 fn carried_out() -> (Case, Told, Reported) {
+    carried_out_of(case)
+}
+
+/// A busy machine may be unable to carry a case, which holds a report to few laws, so it is carried out
+/// again then.
+fn carried_out_of(case: fn() -> Case) -> (Case, Told, Reported) {
     loop {
-        let (case, told, reported) = attempt();
+        let (case, told, reported) = attempt(case());
         if !reported.is_limited() {
             return (case, told, reported);
         }
     }
 }
 
-fn attempt() -> (Case, Told, Reported) {
-    let case = case();
+fn attempt(case: Case) -> (Case, Told, Reported) {
     let folder = Folder::new().unwrap();
     let server = folder.start(&case).unwrap();
     let plan = folder.plan(&case, &server);
@@ -134,6 +138,36 @@ fn each_way_to_misreport_breaks_its_law() {
             laws.iter().any(|broken| broken.law == law),
             "{law}: {laws:?}"
         );
+    }
+}
+
+/// The same to everyone, by the binary dialect as a file in bytes.
+fn case_in_bytes() -> Case {
+    let mut case = case();
+    case.plan.audience = Audience::Everyone;
+    case.server.members_only = false;
+    case.plan.message.dialect = plan::Dialect::File;
+    let file = super::super::case::bytes::binary().clone();
+    case.plan.message.definition = Some(Box::new(file));
+    case
+}
+
+#[test]
+fn a_report_of_messages_in_bytes_is_held_to_what_the_server_did() {
+    let (case, told, honest) = carried_out_of(case_in_bytes);
+    assert!(honest.faults.lost > 0 && honest.faults.corrupt > 0);
+    assert_eq!(broken(&case, &told, &honest), []);
+    for (law, change) in [
+        (
+            "lost to clients that samples wait for",
+            (|of| of.faults.lost -= 1) as fn(&mut Reported),
+        ),
+        ("duplicates", |of| of.faults.duplicate = 0),
+    ] {
+        let mut wrong = honest.clone();
+        change(&mut wrong);
+        let laws = broken(&case, &told, &wrong);
+        assert!(laws.iter().any(|of| of.law == law), "{law}: {laws:?}");
     }
 }
 

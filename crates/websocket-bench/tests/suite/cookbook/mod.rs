@@ -89,7 +89,12 @@ fn soketi() {
 
 #[test]
 fn centrifuge() {
-    carry_out(&protocols::BROKERS[4..]);
+    carry_out(&protocols::BROKERS[4..5]);
+}
+
+#[test]
+fn nats() {
+    carry_out(&protocols::BROKERS[5..]);
 }
 
 #[test]

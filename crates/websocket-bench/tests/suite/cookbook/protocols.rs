@@ -4,6 +4,7 @@
 use super::Case;
 use super::servers;
 use super::task::Task;
+use crate::bytes::{self, nats::Nats};
 use crate::dialects::centrifuge::Centrifuge;
 use crate::dialects::mosquitto::Mosquitto;
 use crate::dialects::rabbitmq::RabbitMq;
@@ -40,10 +41,12 @@ pub(super) const BROKERS: &[Case] = &[
         backend,
     ),
     ("Centrifugo", centrifugo),
+    ("NATS over WebSocket", nats),
 ];
 
 pub(super) const OTHERS: &[Case] = &[
     ("JSON-RPC: the latency of a method", json_rpc),
+    ("Protobuf: a chat whose messages are binary", protobuf),
     (
         "A chat that sends every message to everyone and confirms nothing",
         chat,
@@ -183,6 +186,30 @@ fn centrifugo(task: Task) {
         }
         Err(reason) => skipped(&reason),
     }
+}
+
+fn nats(task: Task) {
+    let server = match Nats::start() {
+        Ok(server) => server,
+        Err(reason) => return skipped(&reason),
+    };
+    let place = "127.0.0.1:9222";
+    let addr = addr_of(&server.url);
+    let task = task.with(place, addr.to_string());
+    task.holds();
+    let (between, _) = relay::leaving_out(addr, b"MSG all 1 ", None, 17);
+    let task = task.with(place, between.to_string()).more(GIVE_UP);
+    task.fails(3, &["1 lost"]);
+    // A subscription without a number.
+    task.with(place, addr.to_string())
+        .with("SUB all 1", "SUB")
+        .more("--connect-timeout 2s")
+        .fails(1, &["the server refused the client"]);
+}
+
+fn protobuf(task: Task) {
+    let server = bytes::server("protobuf.js");
+    holds_and_finds_a_loss(task, addr_of(&server.url), b"\x12\x641234567890");
 }
 
 fn json_rpc(task: Task) {

@@ -26,17 +26,20 @@ use std::time::{Duration, Instant};
 /// The servers and their libraries, installed once.
 fn servers() -> &'static Path {
     static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
-    INSTALLED.get_or_init(|| {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/dialects/servers");
-        let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dialects");
-        fs::create_dir_all(&to).unwrap();
-        for entry in fs::read_dir(from).unwrap() {
-            let entry = entry.unwrap();
-            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-        }
-        npm_ci(&to);
-        to
-    })
+    INSTALLED.get_or_init(|| install("dialects"))
+}
+
+/// Installs the servers of a folder of this suite.
+pub(crate) fn install(name: &str) -> PathBuf {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/suite/{name}/servers"));
+    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+    npm_ci(&to);
+    to
 }
 
 /// Installs what the lock file of a folder names.
@@ -59,7 +62,7 @@ fn npm_ci(folder: &Path) {
 
 /// Waits until a server listens.
 // timed: polls; the end is only for a hang.
-fn await_port(name: &str, child: &mut Child, addr: SocketAddr, log: &Path) {
+pub(crate) fn await_port(name: &str, child: &mut Child, addr: SocketAddr, log: &Path) {
     let end = Instant::now() + Duration::from_secs(300);
     while TcpStream::connect(addr).is_err() {
         let ended = child.try_wait().unwrap();
@@ -77,9 +80,13 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(script: &str, environment: &[(&str, &str)]) -> Self {
+        Self::start_in(servers(), script, environment)
+    }
+
+    pub(crate) fn start_in(folder: &Path, script: &str, environment: &[(&str, &str)]) -> Self {
         let mut child = Command::new("node")
             .arg(script)
-            .current_dir(servers())
+            .current_dir(folder)
             .envs(environment.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
@@ -100,7 +107,7 @@ impl Drop for Server {
     }
 }
 
-fn bench(arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn bench(arguments: &[&str]) -> (Option<i32>, String, String) {
     let done = Command::new(env!("CARGO_BIN_EXE_websocket-bench"))
         .args(arguments)
         .output()

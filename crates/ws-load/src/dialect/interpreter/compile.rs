@@ -1,18 +1,19 @@
 //! A dialect file becomes an interpreter, and each of its rules is shown to understand its own example.
 
-use super::{Interpreter, text_of};
+use super::Interpreter;
+use crate::dialect::bytes::{self, Framing};
 use crate::dialect::error::DialectError;
 use crate::dialect::feed::FeedTerms;
 use crate::dialect::heartbeat;
 use crate::dialect::kinds::Kinds;
 use crate::dialect::payload::Body;
 use crate::dialect::place::{OPEN, is_answer};
-use crate::dialect::placeholders::with_variables;
 use crate::dialect::requirements::{self, READY};
 use crate::dialect::rules::Rules;
-use crate::dialect::template::{Template, shown};
+use crate::dialect::template::shown;
 use crate::dialect::{Codec as _, Returns, Stamps, Variables};
 use plan::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
+use std::sync::Arc;
 use ws_proto::Opcode;
 
 /// Most characters of an example that are shown.
@@ -73,17 +74,24 @@ impl Interpreter {
         url: &str,
         stamps: Stamps,
     ) -> Result<Self, DialectError> {
-        requirements::check(file)?;
-        let broadcast = file
-            .broadcast()
-            .map(|(text, key)| Template::compile_request(key, text, &body));
-        let of_topic = |request: Option<(&str, &str)>| {
-            let prefix = file.topic_prefix.as_str();
-            request
-                .map(|(text, key)| Template::of_topic(key, text, prefix, &body))
+        bytes::check(file)?;
+        let framing = Framing::of(file)?;
+        let outline = file.outlined();
+        requirements::check(&outline)?;
+        let request = |of: Option<(&str, &str)>| {
+            of.map(|(text, key)| bytes::request(file, key, text, &body))
+                .transpose()
+        };
+        let of_topic = |of: Option<(&str, &str)>| {
+            of.map(|(text, key)| bytes::of_topic(file, key, text, &body))
                 .transpose()
         };
         let (subscribe, unsubscribe) = (&file.send.subscribe, &file.send.unsubscribe);
+        let subscribe = subscribe.as_deref().map(|text| (text, "send.subscribe"));
+        let unsubscribe = unsubscribe
+            .as_deref()
+            .map(|text| (text, "send.unsubscribe"));
+        let outlines = |rules| framing.map(|_| rules);
         let first = file.open.send.as_deref();
         Ok(Self {
             name: file.name.clone(),
@@ -103,30 +111,30 @@ impl Interpreter {
                 result: file.send.is_acknowledged(),
             },
             separator: file.separator.clone(),
+            framing,
             first: first
-                .map(|first| with_variables("open.send", first))
+                .map(|first| bytes::opening(file, "open.send", first))
                 .transpose()?,
             ready_after: file.open.ready_after,
-            opening: Rules::compile(OPEN, &file.open.receive, file)?,
-            receive: Rules::compile(READY, &file.receive, file)?,
+            opening: {
+                let outlines = outlines(&outline.open.receive[..]);
+                Rules::compile(OPEN, &file.open.receive, outlines, file)?
+            },
+            receive: Rules::compile(READY, &file.receive, outlines(&outline.receive[..]), file)?,
             kinds: Kinds::compile(file, &body)?,
-            captures: file.captured().next().is_some(),
-            renews: file.receive.iter().any(is_renewing),
+            captures: outline.captured().next().is_some(),
+            renews: outline.receive.iter().any(is_renewing),
             answers_in_order: file.receive.iter().any(|rule| rule.in_order),
-            by_sequence: file
+            by_sequence: outline
                 .receive
                 .iter()
                 .filter(|rule| is_answer(rule.means) && rule.has_sequence())
                 .map(|rule| rule.means)
                 .collect(),
-            broadcast: broadcast.transpose()?,
+            broadcast: request(file.broadcast())?,
             publish: of_topic(file.publication())?,
-            subscribe: of_topic(subscribe.as_deref().map(|text| (text, "send.subscribe")))?,
-            unsubscribe: of_topic(
-                unsubscribe
-                    .as_deref()
-                    .map(|text| (text, "send.unsubscribe")),
-            )?,
+            subscribe: of_topic(subscribe)?.map(Arc::new),
+            unsubscribe: of_topic(unsubscribe)?,
             topic_prefix: file.topic_prefix.clone(),
             exchanges: file
                 .open
@@ -134,8 +142,8 @@ impl Interpreter {
                 .iter()
                 .any(|rule| rule.means == Meaning::Ready),
             examples: file.receive.iter().filter_map(example).collect(),
-            heartbeat: heartbeat::compile(file)?,
-            feed: FeedTerms::of(&file.receive),
+            heartbeat: heartbeat::compile(file, &outline)?,
+            feed: FeedTerms::of(&outline.receive),
             body,
             stamps,
         })
@@ -162,16 +170,16 @@ impl Interpreter {
     /// Checks that a rule understands its own example, as an answer to the request of this number.
     fn prove(&self, index: usize, rule: &Rule, number: u64) -> Result<(), DialectError> {
         let key = format!("{READY}[{}].example", index + 1);
-        let example = rule.example.as_deref().unwrap_or_default();
         const ROOM: u32 = 17;
         let stamp = self.stamps.of(number);
         let mut message = Vec::new();
-        let example = match rule.topic {
-            None => Template::compile(&key, example, &self.body),
-            Some(_) => Template::of_topic(&key, example, &self.topic_prefix, &self.body),
-        }?;
+        let (framing, prefix) = (self.framing, &self.topic_prefix);
+        let example = bytes::example(&key, rule, framing, prefix, &self.body)?;
         example.write(ROOM, stamp, &FirstMessage, &mut message);
-        let (message, behind) = self.cut(&message);
+        let (message, behind) = match framing {
+            Some(_) => (&message[..], &[][..]),
+            None => self.cut(&message),
+        };
         if !behind.is_empty() {
             return Err(DialectError::unfit(
                 key,
@@ -179,7 +187,7 @@ impl Interpreter {
                 "write one message, in which the separator cannot stand",
             ));
         }
-        let problem = match text_of(message).and_then(|text| self.receive.find(text)) {
+        let problem = match self.receive.find(message) {
             Err(why) => why.of(message),
             Ok(found) if found.index != index => {
                 format!("rule {} matches it first", found.index + 1)

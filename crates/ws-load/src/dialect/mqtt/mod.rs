@@ -13,7 +13,7 @@ use super::payload::Body;
 use super::topic::{room_of, topic_of};
 use super::{
     Beat, Codec, Every, Heartbeat, Incoming, Kind, Malformed, NoVariables, Opening, StampForm,
-    Variables, identifier,
+    Told, Variables, identifier,
 };
 use crate::lines::Lines;
 use packet::Packet;
@@ -161,12 +161,12 @@ impl Codec for Mqtt {
         })
     }
 
-    fn captured(&self, message: &[u8]) -> Vec<(String, String)> {
+    fn captured(&self, message: &[u8]) -> Vec<Told> {
         let told = match self.version {
             Version::V3 => None,
             Version::V5 => packet::server_keep_alive(message),
         };
-        told.map(|seconds| (KEEP_ALIVE.to_owned(), seconds.to_string()))
+        told.map(|seconds| (KEEP_ALIVE.to_owned(), seconds.to_string().into_bytes()))
             .into_iter()
             .collect()
     }

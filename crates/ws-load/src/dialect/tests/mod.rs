@@ -1,5 +1,6 @@
 //! The dialects of `dialects/` as a plan has them, and files that users may write.
 
+mod bytes;
 mod feed;
 mod files;
 mod heartbeat;

@@ -1,6 +1,7 @@
 //! What messages bring besides answers to requests, to be followed up by the scenario.
 
 use super::Verifier;
+use crate::dialect::Told;
 
 /// Most bytes of answers to the questions of one read. A server that asks for more than that at once
 /// does not wait for answers.
@@ -20,7 +21,7 @@ pub(crate) struct Asides {
     pub(crate) flooded: Option<u32>,
     answer_bytes: usize,
     /// Names and values that clients were told for their later messages.
-    pub(crate) renewed: Vec<(u32, Vec<(String, String)>)>,
+    pub(crate) renewed: Vec<(u32, Vec<Told>)>,
     /// Clients whose heartbeats were answered, and when.
     pub(crate) heartbeats: Vec<(u32, u64)>,
 }
