@@ -157,7 +157,7 @@ fn polling(task: Task) {
     task.holds();
     task.with("2probe", "2prob")
         .more("--connect-timeout 2s")
-        .fails(1, &["did not answer"]);
+        .fails(1, &["before it confirmed the subscription"]);
 }
 
 /// A shorter hold than that of the page.
