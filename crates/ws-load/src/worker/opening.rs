@@ -137,6 +137,12 @@ impl Opening {
         self.reported = true;
     }
 
+    /// This machine has met a limit: it is reported once the attempts under way have ended.
+    fn exhaust(&mut self, error: ConnectError) {
+        self.stop();
+        self.exhausted = Some(Box::new(error));
+    }
+
     /// Requests over HTTP are answered: the attempt to connect begins, and has its own time. Those of later
     /// clients wait with it for their end, which may be up to this time later.
     pub(super) fn note_connects(&mut self, slot: Token, at_ns: u64) {
@@ -239,6 +245,16 @@ impl ClientTable {
                 }
             }
             None => self.opening_failed(error),
+        }
+    }
+
+    /// An attempt that began with requests over HTTP has failed before its connection.
+    pub(super) fn steps_failed(&mut self, slot: Token, error: ConnectError) {
+        if error.is_machine_limit() {
+            self.opening.under_way -= 1;
+            self.opening.exhaust(error);
+        } else {
+            self.attempt_failed(slot, error);
         }
     }
 
@@ -388,8 +404,7 @@ impl Session<'_> {
         let error = self.table.explain(error, Stage::Connect, slot);
         let opening = &mut self.table.opening;
         if error.is_machine_limit() {
-            opening.stop();
-            opening.exhausted = Some(Box::new(error));
+            opening.exhaust(error);
             return false;
         }
         if opening.count_failed(&error) {

@@ -104,7 +104,7 @@ impl Session<'_> {
             let slot = done.slot;
             self.table.get(slot).phase = Phase::Gone;
             match error {
-                Some(error) => self.table.attempt_failed(slot, error),
+                Some(error) => self.table.steps_failed(slot, error),
                 None => self.connect_after(slot, done.told),
             }
         }
@@ -126,7 +126,7 @@ impl Session<'_> {
         self.table.opening.note_connects(slot, clock::now_ns());
         if let Err(error) = self.connect(slot, Attempt::AfterSteps) {
             let error = self.table.explain(error, Stage::Connect, slot);
-            self.table.attempt_failed(slot, error);
+            self.table.steps_failed(slot, error);
         }
     }
 }

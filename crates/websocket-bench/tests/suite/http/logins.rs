@@ -72,7 +72,7 @@ fn step(workload: &str, url: &str, base: &str, more: &str) -> StepRecord {
     let json = folder.path().join("run.json");
     let ran = run(&format!(
         "{workload} {url}?ticket={{ticket}} --dialect {file} --data {users} --initial-clients {CLIENTS} \
-         --total-steps 1 --connect-timeout 60s --limit-rtt 20s --json {} {more}",
+         --total-steps 1 --connect-timeout 60s --json {} {more}",
         json.display()
     ));
     assert!(json.exists(), "{ran:#?}");
@@ -98,7 +98,12 @@ fn addr(url: &str) -> SocketAddr {
 fn five_hundred_clients_log_in_and_hear_what_a_backend_publishes() {
     let server = Server::start("login.js", &[]);
     let base = format!("http://{}", addr(&server.url));
-    let echoed = step("echo", &server.url, "", "--sample-size 1000 --concurrent 4");
+    let echoed = step(
+        "echo",
+        &server.url,
+        "",
+        "--sample-size 1000 --concurrent 4 --limit-rtt 20s",
+    );
     assert!(echoed.faults.is_empty(), "{}", echoed.faults);
     assert_eq!((echoed.clients, echoed.samples), (CLIENTS, 1000));
     let http = echoed.http.unwrap();
@@ -112,7 +117,7 @@ fn five_hundred_clients_log_in_and_hear_what_a_backend_publishes() {
         "broadcast",
         &server.url,
         &base,
-        "--sample-size 10 --concurrent 4",
+        "--sample-size 10 --concurrent 4 --limit-rtt 20s",
     );
     assert!(news.faults.is_empty(), "{}", news.faults);
     assert_eq!(news.delivery.unwrap().count, 10 * CLIENTS);
@@ -123,7 +128,7 @@ fn five_hundred_clients_log_in_and_hear_what_a_backend_publishes() {
         "broadcast",
         &server.url,
         "",
-        "--sample-size 10 --concurrent 4 --processes 2",
+        "--sample-size 10 --concurrent 4 --limit-rtt 20s --processes 2",
     );
     assert!(shared.faults.is_empty(), "{}", shared.faults);
     assert_eq!(shared.delivery.unwrap().count, 10 * CLIENTS);
@@ -144,7 +149,8 @@ fn one_message_that_is_left_out_is_lost_once() {
     ] {
         let (between, seen) = relay::leaving_out(addr(&server.url), mark, None, passed);
         let url = format!("ws://{between}/hub");
-        let more = format!("--sample-size {samples} --concurrent 1 --sample-timeout 10s");
+        let more =
+            format!("--sample-size {samples} --concurrent 1 --sample-timeout 10s --limit-rtt 9s");
         let step = step(workload, &url, &base, &more);
         let one = Faults {
             lost: 1,

@@ -31,14 +31,14 @@ fn ran(dialect: &str, command: &str, more: &str) -> (crate::support::Ran, Option
     let dialect = dialect_file(folder.path(), dialect);
     let json = folder.path().join("run.json");
     let ran = run(&format!(
-        "{command} --dialect {dialect} --limit-rtt 20s --json {} {more}",
+        "{command} --dialect {dialect} --json {} {more}",
         json.display()
     ));
     let record = json.exists().then(|| assert_valid(&json));
     (ran, record)
 }
 
-const SMALL: &str = "--initial-clients 4 --total-steps 1 --sample-size 40";
+const SMALL: &str = "--initial-clients 4 --total-steps 1 --sample-size 40 --limit-rtt 20s";
 
 #[test]
 fn cookies_and_values_of_steps_stand_in_later_steps_and_in_the_handshake() {
@@ -260,7 +260,7 @@ fn a_publication_that_is_refused_is_counted_as_one_and_its_status_told() {
     let steps = "[[open.http]]\nurl = \"/key\"\ncapture = { key = { json = \"/key\" } }\n";
     let command = format!(
         "broadcast ws://{addr}/ws --initial-clients 4 --total-steps 1 --sample-size 20 --concurrent 1 \
-         --sample-timeout 2s"
+         --sample-timeout 8s --limit-rtt 7s"
     );
     let (ran, record) = ran(&file(steps, NEWS), &command, "");
     assert_eq!(ran.code, 3, "{ran:#?}");

@@ -16,7 +16,7 @@ fn step(url: &str, base: &str, more: &str) -> StepRecord {
     let json = folder.path().join("run.json");
     let ran = run(&format!(
         "broadcast {url} --dialect {file} --data {} --initial-clients {CLIENTS} --total-steps 1 \
-         --sample-size 10 --connect-timeout 60s --limit-rtt 20s --json {} {more}",
+         --sample-size 10 --connect-timeout 60s --json {} {more}",
         data(SECRET),
         json.display()
     ));
@@ -32,7 +32,7 @@ fn publications_over_http_reach_five_hundred_clients_and_one_left_out_is_lost() 
         Err(reason) => return test_servers::skipped(&reason),
     };
     let url = server.url();
-    let whole = step(&url, "", "--concurrent 4");
+    let whole = step(&url, "", "--concurrent 4 --limit-rtt 20s");
     assert!(whole.faults.is_empty(), "{}", whole.faults);
     assert_eq!(whole.delivery.unwrap().count, 10 * CLIENTS);
     assert_eq!(whole.ack.unwrap().count, 10);
@@ -44,7 +44,11 @@ fn publications_over_http_reach_five_hundred_clients_and_one_left_out_is_lost() 
     let (between, seen) = relay::leaving_out(addr, b"\"event\":\"say\"", None, 777);
     let url = url.replace(authority, &between.to_string());
     let base = format!("http://{addr}");
-    let lossy = step(&url, &base, "--concurrent 1 --sample-timeout 10s");
+    let lossy = step(
+        &url,
+        &base,
+        "--concurrent 1 --sample-timeout 10s --limit-rtt 9s",
+    );
     let one = Faults {
         lost: 1,
         ..Faults::default()
