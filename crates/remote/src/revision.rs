@@ -11,9 +11,10 @@ pub(crate) const REVISION: u32 = 897_931_072;
 mod tests {
     use super::REVISION;
     use plan::{
-        Arrivals, Audience, Clients, Dialect, FaultDeed, FaultPart, Io, JsonType, Life, Load,
-        Meaning, Measure, MessageType, OriginRule, PayloadForm, Plan, RankedBy, Reading, Reconnect,
-        Rooms, Scalar, SearchOf, SentUnit, Sizes, Timestamps, TlsVersion,
+        Arrivals, Audience, Clients, Dialect, FaultDeed, FaultPart, Io, JsonType, LengthPrefix,
+        Life, Load, Meaning, Measure, MessageType, OriginRule, PayloadForm, Plan, RankedBy,
+        Reading, Reconnect, Rooms, Scalar, SearchOf, SentUnit, Sizes, TemplateForm, Timestamps,
+        TlsVersion,
     };
     use record::Recorder;
     use serde::Deserialize;
@@ -52,6 +53,7 @@ mod tests {
         tracer.trace_simple_type::<FaultDeed>()?;
         tracer.trace_simple_type::<FaultPart>()?;
         tracer.trace_simple_type::<JsonType>()?;
+        tracer.trace_simple_type::<LengthPrefix>()?;
         tracer.trace_simple_type::<Meaning>()?;
         tracer.trace_simple_type::<MessageType>()?;
         tracer.trace_simple_type::<OriginRule>()?;
@@ -70,6 +72,7 @@ mod tests {
         tracer.trace_simple_type::<SearchOf>()?;
         tracer.trace_simple_type::<SentUnit>()?;
         tracer.trace_simple_type::<Sizes>()?;
+        tracer.trace_simple_type::<TemplateForm>()?;
         tracer.trace_simple_type::<Timestamps>()?;
         tracer.trace_simple_type::<TlsVersion>()?;
         tracer.trace_type::<Plan>(&samples)?;
