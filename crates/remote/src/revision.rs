@@ -12,8 +12,9 @@ mod tests {
     use super::REVISION;
     use plan::{
         Arrivals, Audience, Clients, Dialect, FaultDeed, FaultPart, HttpCapture, Io, JsonType,
-        Life, Load, Meaning, Measure, MessageType, OriginRule, PayloadForm, Plan, RankedBy,
-        Reading, Reconnect, Rooms, Scalar, SearchOf, SentUnit, Sizes, Timestamps, TlsVersion,
+        LengthPrefix, Life, Load, Meaning, Measure, MessageType, OriginRule, PayloadForm, Plan,
+        RankedBy, Reading, Reconnect, Rooms, Scalar, SearchOf, SentUnit, Sizes, TemplateForm,
+        Timestamps, TlsVersion,
     };
     use record::Recorder;
     use serde::Deserialize;
@@ -53,6 +54,7 @@ mod tests {
         tracer.trace_simple_type::<FaultPart>()?;
         tracer.trace_simple_type::<HttpCapture>()?;
         tracer.trace_simple_type::<JsonType>()?;
+        tracer.trace_simple_type::<LengthPrefix>()?;
         tracer.trace_simple_type::<Meaning>()?;
         tracer.trace_simple_type::<MessageType>()?;
         tracer.trace_simple_type::<OriginRule>()?;
@@ -71,6 +73,7 @@ mod tests {
         tracer.trace_simple_type::<SearchOf>()?;
         tracer.trace_simple_type::<SentUnit>()?;
         tracer.trace_simple_type::<Sizes>()?;
+        tracer.trace_simple_type::<TemplateForm>()?;
         tracer.trace_simple_type::<Timestamps>()?;
         tracer.trace_simple_type::<TlsVersion>()?;
         tracer.trace_type::<Plan>(&samples)?;

@@ -7,6 +7,7 @@
 mod binary;
 mod built_in;
 mod bytes;
+mod carried;
 mod checks;
 mod error;
 mod feed;
@@ -41,13 +42,13 @@ pub(crate) use stamp::{StampForm, Stamps};
 pub(crate) use topic::topic_of;
 
 use crate::lines::{Form, Lines, LinesError};
+use carried::{check_padding, check_quotes};
 use interpreter::Interpreter;
 use payload::Body;
-use plan::{Audience, DialectFile, Life, Measure, Message, Plan, Population, Workload};
+use plan::{Audience, Life, Measure, Plan, Population, Workload};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use template::Template;
 use ws_proto::{Opcode, printable};
 
 /// What a message is, once it is understood.
@@ -472,41 +473,6 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
             "send",
             format!("has no `{name}`, which the plan asks for"),
             format!("write `{name}` and rules for its answers, or ask for the other request"),
-        )),
-    }
-}
-
-/// Padding that a plan asks for has a place in each request. Where there are lines, one of several
-/// kinds may carry none.
-fn check_padding(message: &Message, file: &DialectFile) -> Result<(), DialectError> {
-    let without = |kind: &kinds::Written<'_>| !Template::has_padding(kind.message);
-    let kinds = kinds::written(file);
-    let padding = message.longest_padding();
-    match kinds.iter().find(|kind| without(kind)) {
-        Some(kind) if padding > 0 => Err(DialectError::unfit(
-            "message.padding",
-            format!("is {padding}, and `{}` has no place for it", kind.key),
-            "write {payload} or {padding} there, or leave the padding out",
-        )),
-        Some(kind) if message.lines.is_some() && kinds.iter().all(without) => {
-            Err(DialectError::unfit(
-                "message.lines",
-                format!("is given, and `{}` has no place for a line", kind.key),
-                "write {line}, {payload} or {padding} there, or leave the lines out",
-            ))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// A line within quotes is escaped.
-fn check_quotes(request: &str) -> Result<(), DialectError> {
-    match Template::is_quoted(request, "{padding}") {
-        false => Ok(()),
-        true => Err(DialectError::unfit(
-            "message.lines",
-            "is given, and a request has {padding} between quotes, where a line may need escapes",
-            "write {line} there, and `line` in the rules for its answers",
         )),
     }
 }
