@@ -224,6 +224,9 @@ impl Asks {
                 compiler.message("message.definition.heartbeat", &beat.send, &captured);
             }
         }
+        for (key, text) in plan.message.mqtt.iter().flat_map(|of| of.texts()) {
+            compiler.message(key, text, &[]);
+        }
         asks.data = read(connection.data.as_deref(), &compiler)?.into();
         Ok(asks)
     }

@@ -159,9 +159,9 @@ impl Session<'_> {
 }
 
 /// The variables of a client.
-struct OfClient<'a> {
-    table: &'a ClientTable,
-    slot: Token,
+pub(super) struct OfClient<'a> {
+    pub(super) table: &'a ClientTable,
+    pub(super) slot: Token,
 }
 
 impl Variables for OfClient<'_> {
