@@ -89,7 +89,12 @@ fn soketi() {
 
 #[test]
 fn centrifuge() {
-    carry_out(&protocols::BROKERS[3..]);
+    carry_out(&protocols::BROKERS[3..4]);
+}
+
+#[test]
+fn mosquitto_with_users() {
+    carry_out(&protocols::BROKERS[4..]);
 }
 
 #[test]

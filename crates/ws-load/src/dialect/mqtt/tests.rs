@@ -200,9 +200,9 @@ impl Variables for Row {
 #[test]
 fn connect_says_who_the_client_is() {
     let all = with_qos(Version::V3, Workload::Broadcast, "", 1);
-    let connect = b"\x10\x1a\0\x04MQTT\x04\xc2\0\x3c\0\x02c7\0\x06user-7\0\x03s\xc3\xa9".to_vec();
+    let connect = b"\x10\x1b\0\x04MQTT\x04\xc2\0\x3c\0\x02c7\0\x06user-7\0\x03s\xc3\xa9".to_vec();
     let mut five = connect.clone();
-    (five[1], five[8]) = (0x1b, 5);
+    (five[1], five[8]) = (0x1c, 5);
     five.insert(12, 0);
     assert_eq!(all.introduction(&Row), Opening::SendAsIs(connect));
     let all = with_qos(Version::V5, Workload::Broadcast, "", 1);
