@@ -13,6 +13,7 @@ pub mod for_fuzzing;
 mod heartbeat;
 mod interpreter;
 mod kinds;
+mod malformed;
 mod mqtt;
 mod parts;
 mod pattern;
@@ -33,6 +34,7 @@ pub use interpreter::check_dialect;
 
 pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};
 pub(crate) use heartbeat::{Beat, Every, Heartbeat};
+pub(crate) use malformed::Malformed;
 pub(crate) use parts::Parts;
 pub(crate) use place::Carries;
 pub(crate) use placeholders::SEQUENCE;
@@ -46,7 +48,7 @@ use plan::{Audience, DialectFile, Life, Measure, Message, Plan, Population, Work
 use std::path::Path;
 use std::sync::Arc;
 use template::Template;
-use ws_proto::{Opcode, printable};
+use ws_proto::Opcode;
 
 /// What a message is, once it is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,22 +143,6 @@ pub(crate) enum Incoming {
     Heartbeat,
     /// A message that the server sends without a request.
     Feed(FeedMessage),
-}
-
-/// A message that is not of the dialect, in words.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Malformed(pub(crate) String);
-
-/// Most bytes of a message that are shown.
-const MAX_SHOWN: usize = 100;
-
-impl Malformed {
-    /// The message and what is wrong with it, to be printed.
-    pub(crate) fn of(&self, message: &[u8]) -> String {
-        let shown = printable(message, MAX_SHOWN);
-        let why = printable(self.0.as_bytes(), MAX_SHOWN);
-        format!("`{shown}` ({why})")
-    }
 }
 
 /// The next move of a client between its handshake and its first request.

@@ -222,8 +222,7 @@ impl Watch {
         }
     }
 
-    /// Takes one message of the dialect.
-    /// Takes one message; false of the beginning of one that goes on.
+    /// Takes one message of the dialect; false of the beginning of one that goes on.
     fn take(&mut self, slot: Slot, message: &[u8], at_ns: u64) -> bool {
         let known = self.envelopes.recognise(0, message, &*self.codec);
         match known {
@@ -393,8 +392,11 @@ impl Scenario for Watch {
         due_ns.min(self.end_ns().unwrap_or(u64::MAX))
     }
 
-    fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {
+    fn upgraded(&mut self, slot: Slot) {
         self.parts.forget(slot);
+    }
+
+    fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {
         let from_us = self.micros(at_ns);
         let watcher = self.part.watchers.get_mut(slot as usize);
         if let Some(watcher) = watcher.filter(|of| of.stays.len() < MOST_STAYS) {

@@ -203,7 +203,6 @@ impl Verifier {
     /// A client is ready.
     pub(crate) fn client_ready(&mut self, slot: u32) {
         self.asked.forget(slot);
-        self.forget_part(slot);
         let word = slot as usize / 64;
         if self.alive.len() <= word {
             self.alive.resize(word + 1, 0);
@@ -216,6 +215,7 @@ impl Verifier {
     /// A client that was ready is gone: nothing more is sent by it. The ledger is told by
     /// [`Verifier::settle_lost`].
     pub(crate) fn client_lost(&mut self, slot: u32) {
+        self.forget_part(slot);
         self.gone[slot as usize / 64] |= 1 << (slot % 64);
         self.gone_count += 1;
     }

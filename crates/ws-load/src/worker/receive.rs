@@ -449,6 +449,7 @@ impl EventLoop {
                 let rest = upgrade.response.split_off(head);
                 connection.phase = Phase::Subscribing;
                 self.begun.forget(slot);
+                self.scenario.upgraded(slot);
                 let opening = self.codec.open(self.clients.room(slot));
                 self.on_opening(control, slot, opening, stamp.at_ns);
                 if !rest.is_empty() {

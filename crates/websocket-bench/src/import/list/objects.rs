@@ -119,7 +119,7 @@ fn take(text: &[u8], rows: &mut Rows) -> Result<(), ListError> {
     })?;
     let direction = match cells.take(Column::Direction) {
         None | Some((_, Loose::Null)) => Direction::Neither,
-        Some((_, Loose::Text(word))) => rows.direction(&word)?,
+        Some((name, Loose::Text(word))) => rows.direction(name, &word)?,
         Some((name, _)) => return Err(Why::NoDirection(name).at(line)),
     };
     let text = match (direction, cells.take(Column::Text)) {

@@ -3,7 +3,7 @@
 use super::super::frames::{Frames, Raw};
 use super::super::har::{Connection, MOST_CONNECTIONS};
 use super::super::loose::{Collect as _, Loose, Object};
-use super::columns::{Column, Direction};
+use super::columns::Direction;
 use super::error::{ListError, Why};
 use std::collections::HashMap;
 
@@ -61,12 +61,11 @@ impl Rows {
         Ok(())
     }
 
-    /// The direction that a word says.
+    /// The direction that a word in the column of this name says.
     ///
     /// # Errors
     /// When it says none.
-    pub(super) fn direction(&self, word: &str) -> Result<Direction, ListError> {
-        let name = Column::Direction.names()[0];
+    pub(super) fn direction(&self, name: &'static str, word: &str) -> Result<Direction, ListError> {
         Direction::named(word).ok_or_else(|| Why::NoDirection(name).at(self.line))
     }
 

@@ -59,10 +59,10 @@ pub(super) fn read(delimiter: u8, from: &mut impl Read, rows: &mut Rows) -> Resu
     let mut head: Option<Head> = None;
     loop {
         let read = reader.read_byte_record(&mut record);
-        rows.line = record.position().map_or(rows.line, csv::Position::line);
         if !read.map_err(|error| Why::Unread(error.to_string()).at(rows.line))? {
             break;
         }
+        rows.line = record.position().map_or(rows.line, csv::Position::line);
         match &head {
             None => head = Some(Head::of(&names(&record))?),
             Some(head) => head.take(&record, rows)?,
@@ -131,7 +131,8 @@ impl Head {
             return Err(Why::Cells { has, wants }.at(line));
         }
         let cell = |column| self.cell(column, record, line);
-        let direction = rows.direction(cell(Column::Direction)?)?;
+        let name = self.places[Column::Direction as usize].map_or("", |(_, name)| name);
+        let direction = rows.direction(name, cell(Column::Direction)?)?;
         let text = cell(Column::Text)?;
         let row = Row {
             time: of_cell(cell(Column::Time)?.trim()),

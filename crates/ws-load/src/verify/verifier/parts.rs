@@ -23,9 +23,9 @@ impl Verifier {
             return;
         }
         let joined = self.parts.joined(slot, payload);
-        let count = match joined.len() > payload.len() || !self.recognise(slot, payload, at_ns) {
-            true => self.take_apart(slot, &joined, at_ns),
-            false => 0,
+        let count = match self.recognise(slot, &joined, at_ns) {
+            true => 0,
+            false => self.take_apart(slot, &joined, at_ns),
         };
         self.parts.keep_end(slot, joined, count);
         self.note_parts();
@@ -39,7 +39,7 @@ impl Verifier {
     }
 
     /// The client in `slot` has another connection, or none.
-    pub(super) fn forget_part(&mut self, slot: u32) {
+    pub(crate) fn forget_part(&mut self, slot: u32) {
         self.parts.forget(slot);
         self.note_parts();
     }
