@@ -73,16 +73,17 @@ pub(super) fn note_conversation(
             frames.binary_heard
         ));
     }
-    if frames.untimed > 0 && frames.untimed == frames.all.len() {
-        notes.push(format!(
-            "connection {place} has no time that can be read: each client sends all its messages at \
-             once; --rate R sends R messages per second instead"
-        ));
-    } else if frames.untimed > 0 {
+    if frames.untimed > 0 {
         notes.push(format!(
             "connection {place} has {} messages without a time that can be read: each has that of the \
              message before it",
             frames.untimed
+        ));
+    }
+    if frames.untimed == frames.all.len() {
+        notes.push(format!(
+            "connection {place} has no time at all: each client sends all its messages at once; --rate R \
+             sends R messages per second instead"
         ));
     }
 }

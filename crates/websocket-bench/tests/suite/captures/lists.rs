@@ -96,7 +96,7 @@ fn a_list_without_times_offers_a_rate() {
     });
     let made = made(list.as_bytes(), &AT);
     assert_eq!(made.script(), CHAT);
-    let words = "has no time that can be read: each client sends all its messages at once; --rate";
+    let words = "has no time at all: each client sends all its messages at once; --rate";
     assert!(made.ran.stderr.contains(words), "{:#?}", made.ran);
 }
 
