@@ -1,6 +1,6 @@
 //! What is said, and who is to hear it.
 
-use super::{DialectFile, Sizes, built_in_dialects};
+use super::{DialectFile, MqttTerms, Sizes, built_in_dialects};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -131,6 +131,8 @@ pub struct Message {
     pub lines: Option<PathBuf>,
     /// The dialect `file`, as docs/dialects.md describes it.
     pub definition: Option<Box<DialectFile>>,
+    /// What clients of MQTT say of themselves and ask for.
+    pub mqtt: Option<MqttTerms>,
 }
 
 /// A message as plans have it.
@@ -142,6 +144,7 @@ struct Written {
     sizes: Option<Sizes>,
     lines: Option<PathBuf>,
     definition: Option<Box<DialectFile>>,
+    mqtt: Option<MqttTerms>,
 }
 
 /// A dialect with a value of its own, a file of dialects/, or one of the user's, which is not read
@@ -165,6 +168,7 @@ impl Default for Written {
             sizes,
             lines,
             definition,
+            mqtt,
         } = Message::default();
         Self {
             dialect: Name::Own(dialect),
@@ -172,6 +176,7 @@ impl Default for Written {
             sizes,
             lines,
             definition,
+            mqtt,
         }
     }
 }
@@ -240,6 +245,7 @@ impl TryFrom<Written> for Message {
             sizes: written.sizes,
             lines: written.lines,
             definition,
+            mqtt: written.mqtt,
         })
     }
 }

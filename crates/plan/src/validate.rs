@@ -80,6 +80,9 @@ impl Plan {
                  dialect file as in dialect = \"./chat.toml\"",
             ));
         }
+        if let Some(terms) = &self.message.mqtt {
+            terms.validate(self)?;
+        }
         self.validate_ranked_by()?;
         if self
             .message

@@ -63,7 +63,7 @@ pub(crate) enum Command {
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
     Run(RunArgs),
-    /// Make a plan of a capture: a HAR file of a browser or of mitmproxy
+    /// Make a plan of a capture: a HAR file of a browser or of mitmproxy, or a list of frames
     #[command(after_help = import::HELP, after_long_help = import::HELP)]
     #[command(override_usage = "websocket-bench import <CAPTURE> [OPTIONS] > PLAN.toml")]
     Import(ImportArgs),

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
 How a capture comes about: in Chrome or Edge open DevTools, Network, then load the page, use it, and
-choose Export HAR. With mitmproxy: save.har @all FILE.har.
+choose Export HAR. With mitmproxy: save.har @all FILE.har. A log of frames is one too, as CSV with the
+columns time, direction and text, or as JSON objects with these names, one on each line.
 
 Example:
   websocket-bench import shop.har > shop.toml
@@ -19,12 +20,16 @@ for a secret, what is checked and what is not.";
 /// A capture.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The capture, a HAR file with WebSocket messages, as it is or by gzip, of at most 256 MiB
+    /// The capture, as it is or by gzip, of at most 256 MiB: a HAR file with WebSocket messages, or a
+    /// list of frames
     #[arg(value_name = "CAPTURE")]
     pub(crate) capture: PathBuf,
     /// Which of several WebSocket connections, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = entry)]
     pub(crate) entry: usize,
+    /// The server of a list of frames, which has no URL [default: the one that `run` is given]
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
     /// How many clients replay it
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)))]
     pub(crate) clients: u32,

@@ -84,7 +84,7 @@ impl<'c> Conversation<'c> {
                 asked = asks(said.text);
             }
         }
-        let is_engine_io = is_engine_io(&connection.url, &said);
+        let is_engine_io = is_engine_io(connection.url.as_deref().unwrap_or_default(), &said);
         let mut conversation = Self {
             said,
             is_engine_io,

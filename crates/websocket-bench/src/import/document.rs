@@ -11,7 +11,8 @@ pub(super) struct Document {
     pub(super) name: String,
     pub(super) reason: String,
     pub(super) audience: &'static str,
-    pub(super) target: Target,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) target: Option<Target>,
     #[serde(skip_serializing_if = "Connection::is_empty")]
     pub(super) connection: Connection,
     pub(super) clients: Clients,

@@ -22,6 +22,18 @@ pub(super) struct Raw {
     data: Loose,
 }
 
+impl Raw {
+    pub(super) fn new(is_sent: bool, time: Loose, opcode: Loose, data: Loose) -> Self {
+        let direction = if is_sent { "send" } else { "receive" };
+        Self {
+            direction: Loose::Text(direction.to_owned()),
+            time,
+            opcode,
+            data,
+        }
+    }
+}
+
 /// A message. Its text is a part of that of all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {

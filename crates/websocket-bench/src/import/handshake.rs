@@ -83,27 +83,30 @@ fn is_hidden(value: &str) -> bool {
 }
 
 /// What connections have in common that lead to the same place: the URL without its query and its
-/// secrets.
+/// secrets. It is empty where a capture has no URL.
 ///
 /// # Errors
 /// In words, when the URL is none.
 pub(super) fn place_of(connection: &Connection) -> Result<String, String> {
     let mut handshake = Handshake::default();
-    let mut url = parsed(connection)?;
-    url.set_query(None);
-    handshake.take_url(url);
+    if let Some(mut url) = parsed(connection)? {
+        url.set_query(None);
+        handshake.take_url(url);
+    }
     Ok(handshake.url)
 }
 
-fn parsed(connection: &Connection) -> Result<Url, String> {
+fn parsed(connection: &Connection) -> Result<Option<Url>, String> {
+    let Some(url) = &connection.url else {
+        return Ok(None);
+    };
     let wrong = |why: &str| {
         format!(
             "the URL of connection {} {why}: choose another connection (--entry)",
             connection.number
         )
     };
-    let (scheme, rest) = connection
-        .url
+    let (scheme, rest) = url
         .split_once("://")
         .ok_or_else(|| wrong("has no scheme"))?;
     // mitmproxy names the scheme of the handshake.
@@ -112,7 +115,9 @@ fn parsed(connection: &Connection) -> Result<Url, String> {
         "wss" | "https" => "wss",
         _ => return Err(wrong("is of no WebSocket")),
     };
-    Url::parse(&format!("{scheme}://{rest}")).map_err(|error| wrong(&format!("is none: {error}")))
+    let url = Url::parse(&format!("{scheme}://{rest}"));
+    url.map(Some)
+        .map_err(|error| wrong(&format!("is none: {error}")))
 }
 
 impl Handshake {
@@ -124,7 +129,9 @@ impl Handshake {
             keeps,
             ..Self::default()
         };
-        handshake.take_url(parsed(connection)?);
+        if let Some(url) = parsed(connection)? {
+            handshake.take_url(url);
+        }
         for header in &connection.headers {
             let name = header.name.to_ascii_lowercase();
             match name.as_str() {

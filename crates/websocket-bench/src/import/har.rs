@@ -8,21 +8,22 @@
 
 use super::frames::Frames;
 use super::loose::{Collect, List, Loose, Object};
-use super::source;
+use super::source::{self, Source};
 use serde::Deserialize;
 use std::path::Path;
 
 /// Most header lines and cookies of a handshake.
 const MOST_PAIRS: usize = 1000;
 /// Most connections with messages.
-const MOST_CONNECTIONS: usize = 10_000;
+pub(super) const MOST_CONNECTIONS: usize = 10_000;
 
 /// A connection of a capture.
 #[derive(Debug)]
 pub(super) struct Connection {
     /// Its number among the WebSocket connections of the file, from 1 on.
     pub(super) number: usize,
-    pub(super) url: String,
+    /// `None` of a list of frames, which may have none.
+    pub(super) url: Option<String>,
     /// Names and values of the request's header lines.
     pub(super) headers: Vec<Pair>,
     /// The server compresses messages (RFC 7692).
@@ -149,7 +150,7 @@ fn connection(number: usize, request: Request, response: Response, frames: Frame
     let answered = response.headers.0.unwrap_or_default().0;
     Connection {
         number,
-        url: request.url.into_text(),
+        url: Some(request.url.into_text()),
         headers,
         is_compressed: answered.iter().any(|of| {
             of.name.eq_ignore_ascii_case("sec-websocket-extensions")
@@ -163,9 +164,8 @@ fn connection(number: usize, request: Request, response: Response, frames: Frame
 ///
 /// # Errors
 /// In words, with the file and a remedy.
-pub(super) fn read(path: &Path) -> Result<Vec<Connection>, String> {
+pub(super) fn read(path: &Path, mut from: Source) -> Result<Vec<Connection>, String> {
     let name = path.display();
-    let mut from = source::open(path)?;
     let parsed = serde_json::from_reader::<_, Object<Har>>(&mut from);
     if source::is_cut(from) {
         return Err(source::too_long(path));
@@ -173,7 +173,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Connection>, String> {
     let none = |why: &str| {
         format!(
             "{name} is no HAR: {why}; export one from the browser's DevTools (Network, Export HAR) or \
-             with mitmproxy (save.har)"
+             with mitmproxy (save.har), or give a list of frames (docs/replay.md)"
         )
     };
     let har = parsed.map_err(|error| none(&error.to_string()))?;

@@ -4,6 +4,7 @@
 //! or a variable.
 
 mod answers;
+mod capture;
 mod conversation;
 mod data;
 mod document;
@@ -11,6 +12,7 @@ mod frames;
 mod handshake;
 mod har;
 mod leaves;
+mod list;
 mod looks;
 mod loose;
 mod notes;
@@ -63,7 +65,7 @@ pub(crate) struct Imported {
 /// # Errors
 /// In words, when the capture cannot be read or holds what no plan can carry.
 pub(crate) fn import(args: &ImportArgs) -> Result<Imported, String> {
-    let connections = har::read(&args.capture)?;
+    let connections = capture::read(args)?;
     let mut notes = Vec::new();
     let chosen = connections.get(args.entry - 1).ok_or_else(|| {
         format!(
@@ -238,7 +240,7 @@ fn document(
         name: "replay".to_owned(),
         reason: "A recorded session, by many clients at once.".to_owned(),
         audience: "sender",
-        target: Target { url: handshake.url },
+        target: (!handshake.url.is_empty()).then_some(Target { url: handshake.url }),
         connection: document::Connection {
             origin: handshake.origin,
             subprotocols: handshake.subprotocols,
@@ -329,7 +331,11 @@ fn rules_of(kinds: &[Kind], script: &[Turn], answers: &[Answer]) -> Vec<Rule> {
 /// The plan is one that `run` takes.
 fn check(plan: &str, capture: &Path) -> Result<(), String> {
     let made = PlanFile::parse("the plan", plan, "").and_then(|file| {
-        let plan = file.plan()?;
+        let mut plan = file.plan()?;
+        if plan.target.url.is_empty() {
+            // `run` gets one.
+            plan.target.url.push_str("ws://localhost/");
+        }
         plan.validate().map_err(|error| error.to_string())?;
         ws_load::check_message(&plan).map_err(|error| error.to_string())
     });

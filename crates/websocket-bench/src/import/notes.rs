@@ -23,8 +23,11 @@ const MOST_REPEATED: usize = 10_000;
 pub(super) fn note_choice(connections: &[Connection], entry: usize, notes: &mut Vec<String>) {
     if connections.len() > 1 {
         let shown = connections.iter().take(SHOWN).map(|of| {
-            let place = place_of(of).unwrap_or_else(|_| "an unreadable URL".to_owned());
-            format!("{} {place} ({} messages)", of.number, of.frames.total)
+            let mut place = place_of(of).unwrap_or_else(|_| "an unreadable URL".to_owned());
+            if !place.is_empty() {
+                place.push(' ');
+            }
+            format!("{} {place}({} messages)", of.number, of.frames.total)
         });
         let shown: Vec<String> = shown.collect();
         notes.push(format!(
@@ -57,6 +60,12 @@ pub(super) fn note_conversation(
             frames.left_out
         ));
     }
+    if chosen.url.is_none() {
+        notes.push(
+            "a list of frames has no URL: give that of the server to `run`, or --url to `import`"
+                .to_owned(),
+        );
+    }
     if frames.binary_heard > 0 {
         notes.push(format!(
             "connection {place} has {} binary messages of the server (opcode 2): they are left out, and \
@@ -69,6 +78,12 @@ pub(super) fn note_conversation(
             "connection {place} has {} messages without a time that can be read: each has that of the \
              message before it",
             frames.untimed
+        ));
+    }
+    if frames.untimed == frames.all.len() {
+        notes.push(format!(
+            "connection {place} has no time at all: each client sends all its messages at once; --rate R \
+             sends R messages per second instead"
         ));
     }
 }

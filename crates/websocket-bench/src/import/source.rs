@@ -16,16 +16,19 @@ const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 /// A file that is read up to the bound.
 pub(super) type Source = BufReader<std::io::Take<Box<dyn Read>>>;
 
-/// Opens a capture.
+/// Most bytes of the beginning, of which the kind of the file is told.
+const HEAD: u64 = 64 << 10;
+
+/// Opens a capture. Beside it are the first bytes, which the source has too.
 ///
 /// # Errors
 /// In words, with the file and a remedy.
-pub(super) fn open(path: &Path) -> Result<Source, String> {
+pub(super) fn open(path: &Path) -> Result<(Vec<u8>, Source), String> {
     let name = path.display();
     let unread = |error| format!("cannot read the capture {name}: {error}");
     let file = File::open(path).map_err(unread)?;
     if file.metadata().map_err(unread)?.is_dir() {
-        return Err(format!("{name} is a folder: name the HAR file in it"));
+        return Err(format!("{name} is a folder: name the file in it"));
     }
     let (head, whole) = peek(Box::new(file)).map_err(unread)?;
     let whole = match head {
@@ -55,7 +58,21 @@ pub(super) fn open(path: &Path) -> Result<Source, String> {
         }
         _ => whole,
     };
-    Ok(BufReader::new(whole.take(MOST_BYTES + 1)))
+    let mut whole = whole;
+    let mut head = Vec::new();
+    let read = whole.by_ref().take(HEAD).read_to_end(&mut head);
+    read.map_err(|error| {
+        format!("cannot read the capture {name}: {error}; export or copy it again")
+    })?;
+    let again: Box<dyn Read> = Box::new(std::io::Cursor::new(head.clone()).chain(whole));
+    Ok((head, BufReader::new(again.take(MOST_BYTES + 1))))
+}
+
+/// The source of what a test wrote.
+#[cfg(test)]
+pub(super) fn of_bytes(bytes: Vec<u8>) -> Source {
+    let whole: Box<dyn Read> = Box::new(std::io::Cursor::new(bytes));
+    BufReader::new(whole.take(MOST_BYTES + 1))
 }
 
 /// True where more was there than is read.

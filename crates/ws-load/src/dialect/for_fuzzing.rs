@@ -2,11 +2,11 @@
 
 use super::Stamps;
 use super::interpreter::Interpreter;
-use super::mqtt::{Mqtt, Version};
+use super::mqtt::{Mqtt, Terms, Version};
 use super::payload::Body;
 use super::{Codec, Incoming, Kind, Said, check_dialect};
 use crate::http::of_body;
-use plan::{DialectFile, HttpCapture, Workload};
+use plan::{DialectFile, HttpCapture, Message, MqttTerms, Workload};
 use serde_json::json;
 
 /// The padding of the requests whose answers are looked for.
@@ -181,14 +181,27 @@ pub type MqttPacket<'m> = (&'m [u8], Option<(u64, &'static str)>);
 
 /// Cuts a message of a broker into packets, and has each read by a client that is ready and by one that
 /// opens. Returns the packets, each with its stamp and with its kind in words if it is an intact answer.
-pub fn mqtt_packets(message: &[u8], is_5: bool) -> Vec<MqttPacket<'_>> {
+/// The clients subscribe with this QoS.
+pub fn mqtt_packets(message: &[u8], is_5: bool, qos: u8) -> Vec<MqttPacket<'_>> {
     let version = if is_5 { Version::V5 } else { Version::V3 };
-    let mqtt = Mqtt::new(version, Workload::Broadcast, Body::new(PADDING.to_owned()));
+    let message_of = Message {
+        padding: PADDING.len() as u32,
+        mqtt: Some(MqttTerms {
+            subscribe_qos: qos,
+            ..MqttTerms::default()
+        }),
+        ..Message::default()
+    };
+    let body = Body::new(PADDING.to_owned());
+    let terms = Terms::of(&message_of, None);
+    let mqtt = Mqtt::new(version, Workload::Broadcast, body, terms);
     let mut packets = Vec::new();
     let mut rest = message;
     while !rest.is_empty() {
         let (packet, behind) = mqtt.cut(rest);
         drop(mqtt.opened(packet, Some(1)));
+        drop(mqtt.acknowledgement(packet));
+        assert!(!mqtt.goes_on(packet) || behind.is_empty());
         let answer = match mqtt.parse(packet) {
             Ok(Incoming::Message {
                 kind,

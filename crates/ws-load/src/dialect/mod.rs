@@ -16,7 +16,9 @@ mod heartbeat;
 mod http;
 mod interpreter;
 mod kinds;
+mod malformed;
 mod mqtt;
+mod parts;
 mod pattern;
 mod payload;
 mod place;
@@ -36,6 +38,8 @@ pub use interpreter::check_dialect;
 pub(crate) use bytes::Fill;
 pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};
 pub(crate) use heartbeat::{Beat, Every, Heartbeat};
+pub(crate) use malformed::Malformed;
+pub(crate) use parts::Parts;
 pub(crate) use place::Carries;
 pub(crate) use placeholders::SEQUENCE;
 pub(crate) use stamp::{StampForm, Stamps};
@@ -49,7 +53,7 @@ use plan::{Audience, Life, Measure, Plan, Population, Workload};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use ws_proto::{Opcode, printable};
+use ws_proto::Opcode;
 
 /// What a message is, once it is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,22 +150,6 @@ pub(crate) enum Incoming {
     Feed(FeedMessage),
 }
 
-/// A message that is not of the dialect, in words.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Malformed(pub(crate) String);
-
-/// Most bytes of a message that are shown.
-const MAX_SHOWN: usize = 100;
-
-impl Malformed {
-    /// The message and what is wrong with it, to be printed.
-    pub(crate) fn of(&self, message: &[u8]) -> String {
-        let shown = printable(message, MAX_SHOWN);
-        let why = printable(self.0.as_bytes(), MAX_SHOWN);
-        format!("`{shown}` ({why})")
-    }
-}
-
 /// The next move of a client between its handshake and its first request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
@@ -177,6 +165,8 @@ pub(crate) enum Opening {
     SendAsIs(Vec<u8>),
     /// Send the subscription to the topic of the client's own, then wait.
     SubscribeToOwn,
+    /// Send what [`Codec::introduction`] makes for this client.
+    Introduce,
     /// Ready once the time of [`Codec::ready_after_ns`] is over.
     ReadyLater,
     /// One of these after the other.
@@ -293,6 +283,21 @@ pub(crate) trait Codec: Send + Sync {
     /// is nothing.
     fn cut<'m>(&self, message: &'m [u8]) -> (&'m [u8], &'m [u8]) {
         (message, &[])
+    }
+
+    /// True of the beginning of a message that goes on in the next message of WebSocket.
+    fn goes_on(&self, _message: &[u8]) -> bool {
+        false
+    }
+
+    /// The move with which a client says who it is.
+    fn introduction(&self, _variables: &dyn Variables) -> Opening {
+        Opening::Await
+    }
+
+    /// What each client that gets a message sends for it, whatever else it means.
+    fn acknowledgement(&self, _message: &[u8]) -> Option<Box<[u8]>> {
+        None
     }
 
     /// What each ready client sends by the clock.
@@ -531,11 +536,12 @@ fn made(
     lines: Option<Arc<Lines>>,
     of_file: impl Fn(Interpreter) -> Interpreter,
 ) -> Arc<dyn Codec> {
+    let terms = mqtt::Terms::of(&plan.message, lines.as_deref());
     let body = Body::of(&plan.message, lines);
     let built_in = built_in::file(plan.message.dialect, &plan.target.url);
     let Some(file) = plan.message.definition.as_deref().or(built_in) else {
         return match mqtt::Version::of(plan.message.dialect) {
-            Some(version) => Arc::new(mqtt::Mqtt::new(version, plan.workload(), body)),
+            Some(version) => Arc::new(mqtt::Mqtt::new(version, plan.workload(), body, terms)),
             None => Arc::new(binary::Binary::new(body)),
         };
     };

@@ -306,6 +306,9 @@ impl Asks {
             }
             compiler.http(&file, &captured);
         }
+        for (key, text) in plan.message.mqtt.iter().flat_map(|of| of.texts()) {
+            compiler.message(key, text, &[]);
+        }
         asks.told = std::mem::take(&mut compiler.told_places);
         asks.data = read(connection.data.as_deref(), &compiler)?.into();
         Ok(asks)

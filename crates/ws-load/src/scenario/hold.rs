@@ -222,6 +222,10 @@ impl Scenario for Hold {
             .unwrap_or(u64::MAX)
     }
 
+    fn upgraded(&mut self, slot: Slot) {
+        self.verifier.forget_part(slot);
+    }
+
     fn ready(&mut self, slot: Slot, at_ns: u64, _: &mut dyn Clients) {
         self.verifier.feed_begins(slot, at_ns);
         self.ping_later(slot, at_ns);

@@ -129,6 +129,9 @@ pub(crate) trait Scenario: Send {
     /// A client is ready since `at_ns`.
     fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients);
 
+    /// A client has another connection, on which nothing has been said.
+    fn upgraded(&mut self, _slot: Slot) {}
+
     /// Bytes have been read, `received_bytes` of frames since the step began.
     fn read(&mut self, _read: Read, _received_bytes: u64) {}
 

@@ -3,7 +3,7 @@
 
 use super::writer::{Way, Writer};
 use super::{Clients, Scenario, Setting, Slot, follow_asides};
-use crate::dialect::{Codec, Incoming, Kind, Malformed, Returns, identifier};
+use crate::dialect::{Codec, Incoming, Kind, Malformed, Parts, Returns, identifier};
 use crate::figures::Latencies;
 use crate::message::{
     Command, NEVER, OfSender, Report, SentMessage, Stay, StepPart, WatchPart, Watcher,
@@ -52,6 +52,7 @@ pub(super) struct Watch {
     first_malformed: Option<String>,
     latencies: Latencies,
     asides: Option<Box<Asides>>,
+    parts: Parts,
     received: u64,
     sent_bytes: u64,
 }
@@ -90,6 +91,7 @@ impl Watch {
             first_malformed: None,
             latencies: Latencies::default(),
             asides: None,
+            parts: Parts::default(),
             received: 0,
             sent_bytes: 0,
         }
@@ -219,22 +221,28 @@ impl Watch {
         }
     }
 
-    /// Takes one message of the dialect.
-    fn take(&mut self, slot: Slot, message: &[u8], at_ns: u64) {
+    /// Takes one message of the dialect; false of the beginning of one that goes on.
+    fn take(&mut self, slot: Slot, message: &[u8], at_ns: u64) -> bool {
         let known = self.envelopes.recognise(0, message, &*self.codec);
         match known {
             Some((kind, stamp)) => self.account(slot, kind, stamp, at_ns),
+            None if self.codec.goes_on(message) => return false,
             None => self.parse(slot, message, at_ns),
         }
+        true
     }
 
     #[cold]
     fn parse(&mut self, slot: Slot, message: &[u8], at_ns: u64) {
         let codec = Arc::clone(&self.codec);
         let told = codec.renewed(message);
-        let tells = !told.is_empty();
-        if tells {
+        let acknowledgement = codec.acknowledgement(message);
+        let tells = !told.is_empty() || acknowledgement.is_some();
+        if !told.is_empty() {
             self.asides().renewed.push((slot, told));
+        }
+        if let Some(answer) = acknowledgement {
+            self.asides().ask(slot, answer);
         }
         match codec.parse(message) {
             Ok(Incoming::Message {
@@ -383,6 +391,10 @@ impl Scenario for Watch {
         due_ns.min(self.end_ns().unwrap_or(u64::MAX))
     }
 
+    fn upgraded(&mut self, slot: Slot) {
+        self.parts.forget(slot);
+    }
+
     fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {
         let from_us = self.micros(at_ns);
         let watcher = self.part.watchers.get_mut(slot as usize);
@@ -402,15 +414,19 @@ impl Scenario for Watch {
             return;
         }
         let codec = Arc::clone(&self.codec);
-        let mut rest = payload;
-        loop {
+        let joined = self.parts.joined(slot, payload);
+        let mut rest = &*joined;
+        let count = loop {
             let (message, behind) = codec.cut(rest);
-            self.take(slot, message, at_ns);
+            if !self.take(slot, message, at_ns) {
+                break message.len();
+            }
             if behind.is_empty() {
-                return;
+                break 0;
             }
             rest = behind;
-        }
+        };
+        self.parts.keep_end(slot, joined, count);
     }
 
     fn follow_up(&mut self, _: u64, clients: &mut dyn Clients) {

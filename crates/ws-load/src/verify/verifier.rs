@@ -5,6 +5,7 @@
 mod asides;
 mod asked;
 mod fed;
+mod parts;
 mod unawaited;
 
 pub(crate) use asides::Asides;
@@ -15,7 +16,7 @@ use super::feeds::Feeds;
 use super::first_answers::{Answers, FirstAnswers, Understanding};
 use super::ledger::{Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window};
 use super::visits::Visits;
-use crate::dialect::{Codec, Incoming, Kind, Malformed, Returns, Stamps};
+use crate::dialect::{Codec, Incoming, Kind, Malformed, Parts, Returns, Stamps};
 use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, OfSender, SlowPart, VisitsPart};
 use crate::net::{Asks, ConnectError};
@@ -46,7 +47,9 @@ mod sent;
 
 pub(crate) struct Verifier {
     codec: Arc<dyn Codec>,
+    /// That of each message; of none while there are `parts`.
     opcode: Opcode,
+    parts: Parts,
     /// A delivery that was overtaken is a fault.
     keeps_order: bool,
     /// What a sender gets of what it sends to others; else it is a fault.
@@ -128,6 +131,7 @@ impl Verifier {
     ) -> Self {
         Self {
             opcode: codec.opcode(),
+            parts: Parts::default(),
             keeps_order: codec.keeps_order(),
             returns: codec.returns(),
             asked: Asked::new(&*codec),
@@ -211,6 +215,7 @@ impl Verifier {
     /// A client that was ready is gone: nothing more is sent by it. The ledger is told by
     /// [`Verifier::settle_lost`].
     pub(crate) fn client_lost(&mut self, slot: u32) {
+        self.forget_part(slot);
         self.gone[slot as usize / 64] |= 1 << (slot % 64);
         self.gone_count += 1;
     }
@@ -292,12 +297,12 @@ impl Verifier {
     pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         self.messages += 1;
         if opcode != self.opcode {
-            if !self.codec.ignores_other_opcodes() {
-                let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
-                self.malformed_message(slot, payload, &Malformed(why), at_ns);
-            }
+            self.unusual(slot, opcode, payload, at_ns);
         } else if !self.recognise(slot, payload, at_ns) {
-            self.take_apart(slot, payload, at_ns);
+            match self.take_apart(slot, payload, at_ns) {
+                0 => {}
+                count => self.keep_end(slot, payload, count),
+            }
         }
     }
 
@@ -314,9 +319,10 @@ impl Verifier {
         true
     }
 
-    /// Verifies what came in a message that was not recognised as a whole.
+    /// Verifies what came in a message that was not recognised as a whole. Returns how many of its last
+    /// bytes begin what goes on in the next one.
     #[cold]
-    fn take_apart(&mut self, slot: u32, payload: &[u8], at_ns: u64) {
+    fn take_apart(&mut self, slot: u32, payload: &[u8], at_ns: u64) -> usize {
         let codec = Arc::clone(&self.codec);
         let mut rest = payload;
         loop {
@@ -324,10 +330,13 @@ impl Verifier {
             // The whole is known to be none that is recognised.
             let is_whole = message.len() == payload.len();
             if is_whole || !self.recognise(slot, message, at_ns) {
+                if codec.goes_on(message) {
+                    return message.len();
+                }
                 self.parse(slot, message, at_ns);
             }
             if behind.is_empty() {
-                return;
+                return 0;
             }
             rest = behind;
         }
@@ -335,7 +344,8 @@ impl Verifier {
 
     #[cold]
     fn parse(&mut self, slot: u32, payload: &[u8], at_ns: u64) {
-        let tells = self.codec.renews() && self.note_renewed(slot, payload);
+        let tells = (self.codec.renews() && self.note_renewed(slot, payload))
+            | self.acknowledge(slot, payload);
         match self.codec.parse(payload) {
             Ok(Incoming::Message {
                 kind,

@@ -32,6 +32,8 @@ pub(super) struct EventLoop {
     /// Of the whole run.
     workers: u32,
     pacing: Pacing,
+    /// What clients have of messages that go on, and are not ready.
+    pub(super) begun: dialect::Parts,
     /// The scenario takes bytes in place of messages.
     pub(super) takes_bytes: bool,
     pub(super) kernel_stamps: bool,
@@ -82,6 +84,7 @@ impl EventLoop {
             }),
         });
         Self {
+            begun: dialect::Parts::default(),
             takes_bytes: scenario.takes_bytes(),
             scenario,
             plan: Arc::clone(&common.plan),

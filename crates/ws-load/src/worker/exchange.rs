@@ -1,6 +1,7 @@
 //! What clients say between their handshakes and their first requests.
 
 use super::clients::Session;
+use super::leaving::OfClient;
 use crate::dialect;
 use crate::io::Token;
 use crate::net::{ConnectError, Phase};
@@ -40,6 +41,7 @@ impl Session<'_> {
             dialect::Opening::ReadyLater => self.table.note_settling(slot),
             dialect::Opening::SendAsIs(_)
             | dialect::Opening::SubscribeToOwn
+            | dialect::Opening::Introduce
             | dialect::Opening::Send(_)
             | dialect::Opening::Fill(_)
                 if is_answer_unread =>
@@ -55,6 +57,11 @@ impl Session<'_> {
                 let message = self.table.codec.own_subscription(self.table.client(slot));
                 let opcode = self.table.codec.opcode();
                 self.send_frame(slot, opcode, &message);
+            }
+            dialect::Opening::Introduce => {
+                let table = &*self.table;
+                let next = table.codec.introduction(&OfClient { table, slot });
+                return self.on_move(slot, next, is_answer_unread, at_ns);
             }
             dialect::Opening::Send(text) => {
                 let opcode = self.table.codec.opcode();

@@ -142,6 +142,7 @@ impl EventLoop {
         let room = self.clients.room_of_opening(slot);
         let scenario = &mut self.scenario;
         let codec = &self.codec;
+        let begun = &mut self.begun;
         let (connection, deflate) = self.clients.get_with_deflate(slot);
         let Connection {
             transport,
@@ -185,9 +186,15 @@ impl EventLoop {
                         }
                     }
                     Event::Message { opcode, payload } => {
-                        let mut rest = payload;
+                        let joined = begun.joined(slot, payload);
+                        let mut rest = &*joined;
+                        let mut count = 0;
                         loop {
                             let (message, behind) = codec.cut(rest);
+                            if codec.goes_on(message) {
+                                count = message.len();
+                                break;
+                            }
                             if replies.open(&**codec, message, room)? {
                                 ready = true;
                                 // Whatever came with the message that made it ready.
@@ -201,6 +208,7 @@ impl EventLoop {
                             }
                             rest = behind;
                         }
+                        begun.keep_end(slot, joined, count);
                     }
                     Event::Ping(payload) => replies.pong(payload),
                     Event::Pong(payload) => scenario.pong(slot, payload, at_ns),
@@ -440,6 +448,8 @@ impl EventLoop {
                 }
                 let rest = upgrade.response.split_off(head);
                 connection.phase = Phase::Subscribing;
+                self.begun.forget(slot);
+                self.scenario.upgraded(slot);
                 let opening = self.codec.open(self.clients.room(slot));
                 self.on_opening(control, slot, opening, stamp.at_ns);
                 if !rest.is_empty() {

@@ -2,6 +2,7 @@
 //! one, refuses each other by name, and writes no secret.
 
 mod harmless;
+mod lists;
 mod places;
 mod quirks;
 mod replays;

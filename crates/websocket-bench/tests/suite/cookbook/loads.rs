@@ -31,6 +31,7 @@ pub(super) const SEARCHES: &[Case] = &[
 
 pub(super) const CLIENTS: &[Case] = &[
     ("Replay what a browser did", browser),
+    ("Replay a log of frames", browser),
     (
         "All clients reconnect at once, as after a deployment",
         storm,

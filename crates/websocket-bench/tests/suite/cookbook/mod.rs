@@ -94,7 +94,12 @@ fn centrifuge() {
 
 #[test]
 fn nats() {
-    carry_out(&protocols::BROKERS[5..]);
+    carry_out(&protocols::BROKERS[5..6]);
+}
+
+#[test]
+fn mosquitto_with_users() {
+    carry_out(&protocols::BROKERS[6..]);
 }
 
 #[test]

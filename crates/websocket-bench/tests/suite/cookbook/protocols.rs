@@ -42,6 +42,7 @@ pub(super) const BROKERS: &[Case] = &[
     ),
     ("Centrifugo", centrifugo),
     ("NATS over WebSocket", nats),
+    ("MQTT with name and password", mqtt_with_users),
 ];
 
 pub(super) const OTHERS: &[Case] = &[
@@ -138,6 +139,19 @@ fn mqtt(task: Task) {
         Ok(broker) => {
             let addr = addr_of(broker.url()).to_string();
             drop(task.with("127.0.0.1:9001", addr).holds());
+        }
+        Err(reason) => skipped(&reason),
+    }
+}
+
+fn mqtt_with_users(task: Task) {
+    match Mosquitto::start_with_users(&[("ann", "pepper-1"), ("bob", "pepper-2")]) {
+        Ok(broker) => {
+            let addr = addr_of(broker.url()).to_string();
+            let task = task.with("127.0.0.1:9001", addr);
+            task.holds();
+            let refused = ["does not take message.mqtt.username", "0x05"];
+            task.with("bob,pepper-2", "bob,pepper-3").fails(1, &refused);
         }
         Err(reason) => skipped(&reason),
     }

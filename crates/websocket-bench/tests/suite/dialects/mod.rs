@@ -1,8 +1,10 @@
 //! The dialects of other protocols, each against a server that is made with that protocol's own
 //! library, or a broker. The libraries come from npm, by the lock file in `servers/`.
 
+mod broker;
 pub(crate) mod centrifuge;
 pub(crate) mod mosquitto;
+mod mqtt;
 mod planted;
 pub(crate) mod rabbitmq;
 pub(crate) mod relay;

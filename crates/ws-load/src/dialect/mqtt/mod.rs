@@ -1,11 +1,13 @@
 //! MQTT 3.1.1 and 5 over WebSocket, with as much of it as the requests take.
 //!
-//! A broadcast is published with QoS 1 to a topic that every client subscribes to with QoS 0; its result
-//! is the broker's PUBACK. A room is a topic. An echo is published with QoS 0 to a topic that its client
-//! alone subscribes to. Clients send PINGREQ within the keep alive. Not here: QoS 2, retained messages,
-//! sessions that stay, wills, names and passwords.
+//! A broadcast is published with QoS 1 to a topic that every client subscribes to with QoS 0 or 1; its
+//! result is the broker's PUBACK. A room is a topic. An echo is published with QoS 0 to a topic that its
+//! client alone subscribes to. Clients send PINGREQ within the keep alive. Not here: QoS 2, retained
+//! messages, sessions that stay, wills.
 
+mod introduction;
 mod packet;
+mod terms;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +20,7 @@ use super::{
 use crate::lines::Lines;
 use packet::Packet;
 use plan::{Dialect, Workload};
+pub(super) use terms::Terms;
 use ws_proto::Opcode;
 
 /// What all topics begin with, so that they are no other client's.
@@ -51,20 +54,31 @@ pub(super) struct Mqtt {
     version: Version,
     workload: Workload,
     body: Body,
+    terms: Terms,
 }
 
 impl Mqtt {
-    pub(super) const fn new(version: Version, workload: Workload, body: Body) -> Self {
+    pub(super) const fn new(
+        version: Version,
+        workload: Workload,
+        body: Body,
+        terms: Terms,
+    ) -> Self {
         Self {
             version,
             workload,
             body,
+            terms,
         }
     }
 
     fn subscribe(&self, identifier: u16, topic: &str) -> Vec<u8> {
         let topic = format!("{TOPICS}{topic}");
-        packet::subscribe(self.version, identifier, &topic)
+        packet::subscribe(self.version, identifier, &topic, self.terms.subscribe_qos())
+    }
+
+    fn read<'m>(&self, message: &'m [u8]) -> Result<Packet<'m>, Malformed> {
+        packet::read(self.version, self.terms.subscribe_qos(), message)
     }
 
     /// What a message is that was published.
@@ -107,11 +121,11 @@ impl Codec for Mqtt {
     }
 
     fn open(&self, _room: Option<u32>) -> Opening {
-        Opening::SendAsIs(packet::connect(self.version))
+        Opening::Introduce
     }
 
     fn opened(&self, message: &[u8], room: Option<u32>) -> Opening {
-        let what = match packet::read(self.version, message) {
+        let what = match self.read(message) {
             Ok(Packet::ConnAck(0)) => {
                 return match (room, self.workload) {
                     (Some(room), _) => match self.subscription(room, true, &NoVariables) {
@@ -133,7 +147,7 @@ impl Codec for Mqtt {
             Ok(Packet::ConnAck(code)) => {
                 format!(
                     "the broker refused the connection, with code {code:#04x}{}",
-                    words(code)
+                    words(code, self.terms.names_user())
                 )
             }
             Ok(Packet::Refusal(code)) => {
@@ -177,6 +191,26 @@ impl Codec for Mqtt {
 
     fn cut<'m>(&self, message: &'m [u8]) -> (&'m [u8], &'m [u8]) {
         packet::cut(message)
+    }
+
+    /// Of a packet that is longer than any that is due, nothing is kept.
+    fn goes_on(&self, message: &[u8]) -> bool {
+        packet::whole_length(message)
+            .is_none_or(|whole| message.len() < whole && whole <= self.terms.longest_packet())
+    }
+
+    fn introduction(&self, variables: &dyn Variables) -> Opening {
+        match self.terms.introduction(variables) {
+            Ok(own) => Opening::SendAsIs(packet::connect(self.version, &own)),
+            Err(error) => Opening::Refused(error.to_string()),
+        }
+    }
+
+    fn acknowledgement(&self, message: &[u8]) -> Option<Box<[u8]>> {
+        match (self.terms.subscribe_qos(), self.read(message)) {
+            (1, Ok(Packet::Publish { identifier, .. })) => Some(packet::pub_ack_of(identifier)),
+            _ => None,
+        }
     }
 
     fn subscription(&self, room: u32, wanted: bool, _variables: &dyn Variables) -> Option<Vec<u8>> {
@@ -240,8 +274,8 @@ impl Codec for Mqtt {
     }
 
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed> {
-        match packet::read(self.version, message)? {
-            Packet::Publish { topic, payload } => self.published(topic, payload),
+        match self.read(message)? {
+            Packet::Publish { topic, payload, .. } => self.published(topic, payload),
             Packet::PubAck(identifier) => Ok(Incoming::Acknowledged(identifier)),
             Packet::SubAck(identifier) => Ok(Incoming::SubscribedAs(identifier)),
             Packet::UnsubAck(identifier) => Ok(Incoming::UnsubscribedAs(identifier)),
@@ -253,12 +287,19 @@ impl Codec for Mqtt {
 }
 
 /// What the usual reasons of a refused connection mean (3.2.2.3; MQTT 5: 3.2.2.2).
-const fn words(code: u8) -> &'static str {
+const fn words(code: u8, names_user: bool) -> &'static str {
     match code {
         0x01 | 0x84 => ": it does not speak this version of MQTT",
         0x02 | 0x85 => ": it gives no name to a client without one",
         0x03 | 0x88 => ": it is not available",
-        0x04 | 0x05 | 0x86 | 0x87 => ": it does not let clients in without name and password",
+        0x04 | 0x05 | 0x86 | 0x87 if names_user => {
+            ": it does not take message.mqtt.username and message.mqtt.password of this client: compare \
+             its row of the data file with the users of the broker"
+        }
+        0x04 | 0x05 | 0x86 | 0x87 => {
+            ": it does not let clients in without name and password: give message.mqtt.username and \
+             message.mqtt.password"
+        }
         _ => "",
     }
 }

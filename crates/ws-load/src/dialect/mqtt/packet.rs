@@ -2,6 +2,7 @@
 //! MQTT 3.1.1 (OASIS, 2014) and of MQTT 5 (OASIS, 2019).
 
 use super::Version;
+use super::introduction::Introduction;
 use crate::dialect::Malformed;
 
 /// Most bytes of a remaining length (2.2.3; MQTT 5: 1.5.5).
@@ -12,6 +13,9 @@ const MOST_LENGTH_BYTES: usize = 4;
 pub(super) const KEEP_ALIVE: u16 = 60;
 /// PINGREQ (3.12).
 pub(super) const PINGREQ: [u8; 2] = [0xC0, 0];
+/// The flags of a PUBLISH with QoS 1 (3.3.1), and those with DUP.
+const QOS_1: u8 = 0b0010;
+const QOS_1_AGAIN: u8 = 0b1010;
 /// The first return and reason code that is an error.
 const FAILURE: u8 = 0x80;
 
@@ -22,6 +26,8 @@ pub(super) enum Packet<'m> {
     ConnAck(u8),
     Publish {
         topic: &'m [u8],
+        /// 0 with QoS 0.
+        identifier: u16,
         payload: &'m [u8],
     },
     /// The broker has taken the message with this identifier.
@@ -35,24 +41,30 @@ pub(super) enum Packet<'m> {
 
 /// The first packet, and what follows it. Whatever is no whole packet is left together.
 pub(super) fn cut(message: &[u8]) -> (&[u8], &[u8]) {
-    let end = match message.split_first() {
-        Some((_, rest)) => variable_length(rest).map(|(length, behind)| {
-            let header = message.len() - behind.len();
-            header + length
-        }),
-        None => None,
-    };
-    match end.filter(|end| *end <= message.len()) {
+    match whole_length(message).filter(|end| (1..=message.len()).contains(end)) {
         Some(end) => message.split_at(end),
         None => (message, &[]),
+    }
+}
+
+/// The length of the first packet, as far as it can be told: `None` of bytes that end within the
+/// length, and 0 of those that begin no packet.
+pub(super) fn whole_length(message: &[u8]) -> Option<usize> {
+    let Some((_, rest)) = message.split_first() else {
+        return Some(0);
+    };
+    match variable_length(rest) {
+        Some((length, behind)) => Some(message.len() - behind.len() + length),
+        None if rest.len() < MOST_LENGTH_BYTES => None,
+        None => Some(0),
     }
 }
 
 /// Reads one packet, which is all of `message`.
 ///
 /// # Errors
-/// What is no packet of a broker to a client that subscribes with QoS 0 and publishes with QoS 0 or 1.
-pub(super) fn read(version: Version, message: &[u8]) -> Result<Packet<'_>, Malformed> {
+/// What is no packet of a broker to a client that subscribes with this QoS and publishes with QoS 0 or 1.
+pub(super) fn read(version: Version, qos: u8, message: &[u8]) -> Result<Packet<'_>, Malformed> {
     let Some((&first, rest)) = message.split_first() else {
         return Err(bad("an empty message"));
     };
@@ -61,18 +73,20 @@ pub(super) fn read(version: Version, message: &[u8]) -> Result<Packet<'_>, Malfo
     };
     if body.len() < length {
         return Err(bad(
-            "a part of an MQTT packet: its length reaches beyond the WebSocket message, and packets that \
-             go on in the next one are not put together",
+            "a part of an MQTT packet that is longer than any that is due: what goes on in the next \
+             WebSocket message is put together up to the length of a request and 32 KiB",
         ));
     }
     match (first >> 4, first & 0xF) {
         (2, 0) => conn_ack(version, body),
-        (3, 0) => publish(version, body),
-        (3, _) => Err(bad(
-            "a PUBLISH with DUP, RETAIN or another QoS than the subscription's, which is 0",
-        )),
+        (3, 0) if qos == 0 => publish(version, body, false),
+        // What was delivered before is known by its stamp, with DUP or without.
+        (3, QOS_1 | QOS_1_AGAIN) if qos == 1 => publish(version, body, true),
+        (3, _) => Err(Malformed(format!(
+            "a PUBLISH with RETAIN, or with another QoS than the subscription's, which is {qos}"
+        ))),
         (4, 0) => pub_ack(version, body),
-        (9, 0) => sub_ack(version, body),
+        (9, 0) => sub_ack(version, qos, body),
         (11, 0) => unsub_ack(version, body),
         (13, 0) if body.is_empty() => Ok(Packet::PingResp),
         (14, 0) if version == Version::V5 => {
@@ -163,15 +177,25 @@ fn behind_property(name: u8, value: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// 3.3 with QoS 0: topic, properties, payload.
-fn publish(version: Version, body: &[u8]) -> Result<Packet<'_>, Malformed> {
+/// 3.3: topic, an identifier with QoS 1, properties, payload.
+fn publish(version: Version, body: &[u8], is_numbered: bool) -> Result<Packet<'_>, Malformed> {
     let read = || {
         let (length, rest) = two_bytes(body)?;
         let (topic, rest) = rest.split_at_checked(length.into())?;
+        let (identifier, rest) = match is_numbered {
+            true => two_bytes(rest).filter(|(identifier, _)| *identifier > 0)?,
+            false => (0, rest),
+        };
         let payload = behind_properties(version, rest)?;
-        Some(Packet::Publish { topic, payload })
+        Some(Packet::Publish {
+            topic,
+            identifier,
+            payload,
+        })
     };
-    read().ok_or_else(|| bad("a PUBLISH that is shorter than its lengths say"))
+    read().ok_or_else(|| {
+        bad("a PUBLISH that is shorter than its lengths say, or has the identifier 0")
+    })
 }
 
 /// 3.4: identifier, and in MQTT 5 a reason and properties, which may be left out.
@@ -194,17 +218,21 @@ fn pub_ack(version: Version, body: &[u8]) -> Result<Packet<'_>, Malformed> {
     read().ok_or_else(|| bad("a PUBACK of another length than it says"))
 }
 
-/// 3.9: identifier, properties, and the code of the one topic: QoS 0, or an error.
-fn sub_ack(version: Version, body: &[u8]) -> Result<Packet<'_>, Malformed> {
+/// 3.9: identifier, properties, and the code of the one topic: its QoS, or an error.
+fn sub_ack(version: Version, qos: u8, body: &[u8]) -> Result<Packet<'_>, Malformed> {
     let read = || {
         let (identifier, rest) = two_bytes(body)?;
         match behind_properties(version, rest)? {
-            [0] => Some(Packet::SubAck(identifier)),
+            [code] if *code == qos => Some(Packet::SubAck(identifier)),
             [code] => refused(*code),
             _ => None,
         }
     };
-    read().ok_or_else(|| bad("a SUBACK that grants something else than QoS 0 for one topic"))
+    let wrong = || {
+        let words = "a SUBACK that grants something else for one topic than what was asked for";
+        Malformed(format!("{words}, which is QoS {qos}"))
+    };
+    read().ok_or_else(wrong)
 }
 
 /// 3.11: identifier, and in MQTT 5 properties and a reason.
@@ -250,25 +278,53 @@ fn length_of(topic: &str) -> [u8; 2] {
     (topic.len() as u16).to_be_bytes()
 }
 
-/// CONNECT (3.1) of a clean session; the broker chooses the name of the client.
-pub(super) fn connect(version: Version) -> Vec<u8> {
+/// CONNECT (3.1) of a clean session.
+pub(super) fn connect(version: Version, own: &Introduction) -> Vec<u8> {
     const CLEAN: u8 = 2;
+    const USERNAME: u8 = 0x80;
+    const PASSWORD: u8 = 0x40;
+    let given = |text: &Option<Vec<u8>>, flag| if text.is_some() { flag } else { 0 };
+    let flags = CLEAN | given(&own.username, USERNAME) | given(&own.password, PASSWORD);
     let level = match version {
         Version::V3 => 4,
         Version::V5 => 5,
     };
     let [high, low] = KEEP_ALIVE.to_be_bytes();
     let mut out = Vec::new();
-    let fixed = [0, 4, b'M', b'Q', b'T', b'T', level, CLEAN, high, low];
-    write(0x10, &[&fixed, none(version), &[0, 0]], &mut out);
+    let fixed = [0, 4, b'M', b'Q', b'T', b'T', level, flags, high, low];
+    let mut texts = Vec::new();
+    let identifier = own.client_id.as_ref();
+    let others = [&own.username, &own.password].into_iter().flatten();
+    for text in identifier.into_iter().chain(others) {
+        texts.extend((text.len() as u16).to_be_bytes());
+        texts.extend(text);
+    }
+    let unnamed: &[u8] = if own.client_id.is_some() {
+        &[]
+    } else {
+        &[0, 0]
+    };
+    write(0x10, &[&fixed, none(version), unnamed, &texts], &mut out);
     out
 }
 
-/// SUBSCRIBE (3.8) to one topic with QoS 0.
-pub(super) fn subscribe(version: Version, identifier: u16, topic: &str) -> Vec<u8> {
+/// PUBACK (3.4) without a reason, which is success.
+pub(super) fn pub_ack_of(identifier: u16) -> Box<[u8]> {
+    let [high, low] = identifier.to_be_bytes();
+    Box::new([0x40, 2, high, low])
+}
+
+/// SUBSCRIBE (3.8) to one topic.
+pub(super) fn subscribe(version: Version, identifier: u16, topic: &str, qos: u8) -> Vec<u8> {
     let mut out = Vec::new();
     let (identifier, length) = (identifier.to_be_bytes(), length_of(topic));
-    let body: [&[u8]; 5] = [&identifier, none(version), &length, topic.as_bytes(), &[0]];
+    let body: [&[u8]; 5] = [
+        &identifier,
+        none(version),
+        &length,
+        topic.as_bytes(),
+        &[qos],
+    ];
     write(0x82, &body, &mut out);
     out
 }

@@ -15,7 +15,22 @@ impl Variables for Client {
 }
 
 fn codec(version: Version, workload: Workload, padding: &str) -> Mqtt {
-    Mqtt::new(version, workload, Body::new(padding.to_owned()))
+    with_qos(version, workload, padding, 0)
+}
+
+fn with_qos(version: Version, workload: Workload, padding: &str, qos: u8) -> Mqtt {
+    let message = plan::Message {
+        padding: padding.len() as u32,
+        mqtt: Some(plan::MqttTerms {
+            subscribe_qos: qos,
+            username: (qos == 1).then(|| "user-{client}".to_owned()),
+            password: (qos == 1).then(|| "{password}".to_owned()),
+            client_id: (qos == 1).then(|| "c{client}".to_owned()),
+        }),
+        ..plan::Message::default()
+    };
+    let terms = Terms::of(&message, None);
+    Mqtt::new(version, workload, Body::new(padding.to_owned()), terms)
 }
 
 fn message(kind: Kind, stamp: u64, topic: Option<u32>) -> Result<Incoming, Malformed> {
@@ -31,7 +46,9 @@ fn message(kind: Kind, stamp: u64, topic: Option<u32>) -> Result<Incoming, Malfo
 fn packets_are_laid_out_as_the_standards_say() {
     let echo = codec(Version::V3, Workload::Echo, "xy");
     let connect = b"\x10\x0c\0\x04MQTT\x04\x02\0\x3c\0\0".to_vec();
-    assert_eq!(echo.open(None), Opening::SendAsIs(connect));
+    assert_eq!(echo.open(None), Opening::Introduce);
+    let introduced = echo.introduction(&NoVariables);
+    assert_eq!(introduced, Opening::SendAsIs(connect));
     let own = b"\x82\x1b\0\x01\0\x16websocket-bench/echo/7\0";
     assert_eq!(echo.own_subscription(7), own);
     let mut out = Vec::new();
@@ -44,7 +61,8 @@ fn packets_are_laid_out_as_the_standards_say() {
 
     let five = codec(Version::V5, Workload::Rooms, "");
     let connect = b"\x10\x0d\0\x04MQTT\x05\x02\0\x3c\0\0\0".to_vec();
-    assert_eq!(five.open(None), Opening::SendAsIs(connect));
+    let introduced = five.introduction(&NoVariables);
+    assert_eq!(introduced, Opening::SendAsIs(connect));
     let leave = b"\xa2\x1b\0\x04\0\0\x16websocket-bench/room-3".to_vec();
     assert_eq!(five.subscription(3, false, &NoVariables), Some(leave));
     out.clear();
@@ -155,11 +173,112 @@ fn what_is_cut_wrong_is_malformed() {
         let five = codec(Version::V5, Workload::Broadcast, "");
         assert!(five.parse(message).is_err(), "{message:?}");
     }
-    let part = codec(Version::V3, Workload::Echo, "").parse(b"\x30\x7f\0");
-    assert!(part.unwrap_err().0.contains("are not put together"));
+    let echo = codec(Version::V3, Workload::Echo, "");
+    let long = b"\x30\xff\xff\x03\0";
+    assert!(!echo.goes_on(long));
+    let part = echo.parse(long).unwrap_err();
+    assert!(
+        part.0.contains("is longer than any that is due"),
+        "{}",
+        part.0
+    );
+}
+
+/// Values of a row of the data file.
+struct Row;
+
+impl Variables for Row {
+    fn write(&self, name: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(match name {
+            "client" => b"7",
+            "password" => "s\u{e9}".as_bytes(),
+            name => panic!("{name}"),
+        });
+    }
+}
+
+#[test]
+fn connect_says_who_the_client_is() {
+    let all = with_qos(Version::V3, Workload::Broadcast, "", 1);
+    let connect = b"\x10\x1b\0\x04MQTT\x04\xc2\0\x3c\0\x02c7\0\x06user-7\0\x03s\xc3\xa9".to_vec();
+    let mut five = connect.clone();
+    (five[1], five[8]) = (0x1c, 5);
+    five.insert(12, 0);
+    assert_eq!(all.introduction(&Row), Opening::SendAsIs(connect));
+    let all = with_qos(Version::V5, Workload::Broadcast, "", 1);
+    assert_eq!(all.introduction(&Row), Opening::SendAsIs(five));
+
+    struct Long;
+    impl Variables for Long {
+        fn write(&self, _: &str, out: &mut Vec<u8>) {
+            out.resize(0x1_0000, b'x');
+        }
+    }
+    let Opening::Refused(words) = all.introduction(&Long) else {
+        panic!("it is sent");
+    };
+    assert!(words.starts_with("message.mqtt.username has more than 65535 bytes"));
+    let Opening::Refused(words) = all.opened(b"\x20\x03\0\x86\0", None) else {
+        panic!("it is let in");
+    };
+    assert!(
+        words.contains("it does not take message.mqtt.username"),
+        "{words}"
+    );
+}
+
+#[test]
+fn deliveries_with_qos_1_are_acknowledged() {
+    for version in VERSIONS {
+        let all = with_qos(version, Workload::Broadcast, "xy", 1);
+        let mut sent = Vec::new();
+        all.request(Workload::Broadcast, 0, 7, &NoVariables, &mut sent);
+        for first in [0x32, 0x3a] {
+            sent[0] = first;
+            assert_eq!(all.parse(&sent), message(Kind::Broadcast, 7, None));
+            let [high, low] = identifier(7).to_be_bytes();
+            let acknowledgement = all.acknowledgement(&sent);
+            assert_eq!(acknowledgement.as_deref(), Some(&[0x40, 2, high, low][..]));
+        }
+        for first in [0x30, 0x33, 0x34] {
+            sent[0] = first;
+            assert!(all.parse(&sent).is_err(), "{first:#x}");
+            assert_eq!(all.acknowledgement(&sent), None);
+        }
+        let Opening::SendAsIs(subscribe) = all.opened(b"\x20\x03\0\0\0", None) else {
+            assert_eq!(version, Version::V3);
+            continue;
+        };
+        assert!(subscribe.ends_with(b"websocket-bench/all\x01"));
+    }
+    let all = with_qos(Version::V3, Workload::Broadcast, "", 1);
+    assert_eq!(
+        all.parse(b"\x90\x03\0\x01\x01"),
+        Ok(Incoming::SubscribedAs(1))
+    );
+    let granted = all.parse(b"\x90\x03\0\x01\0").unwrap_err().0;
+    assert!(
+        granted.contains("than what was asked for, which is QoS 1"),
+        "{granted}"
+    );
+    assert!(
+        all.parse(b"\x32\x1f\0\x13websocket-bench/all\0\0\0\0\0\0\0\0\0\x01")
+            .is_err()
+    );
 }
 
 proptest! {
+    /// Law: a packet that is cut anywhere goes on, and a whole one does not.
+    #[test]
+    fn a_beginning_of_a_packet_goes_on(padding in "[a-z]{0,300}", at: prop::sample::Index) {
+        let all = codec(Version::V3, Workload::Broadcast, &padding);
+        let mut sent = Vec::new();
+        all.request(Workload::Broadcast, 0, 7, &NoVariables, &mut sent);
+        prop_assert!(!all.goes_on(&sent));
+        let (begun, _) = sent.split_at(1 + at.index(sent.len() - 1));
+        prop_assert!(all.goes_on(begun));
+        prop_assert_eq!(all.cut(begun), (begun, &[][..]));
+    }
     /// Law: packets in one message are the packets that it was made of, in their order.
     #[test]
     fn packets_that_come_together_are_told_apart(

@@ -343,6 +343,10 @@ impl Scenario for Requests {
         self.by_clock.next_ns()
     }
 
+    fn upgraded(&mut self, slot: Slot) {
+        self.verifier.forget_part(slot);
+    }
+
     fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {
         let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.number);
         let population = population_of(&self.setting.plan.populations, client);

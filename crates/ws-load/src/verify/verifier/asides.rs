@@ -51,6 +51,17 @@ impl Verifier {
         tells
     }
 
+    /// Notes what the client is to send for a message. True where there is something: such a message is
+    /// parsed for each client that gets it.
+    pub(super) fn acknowledge(&mut self, slot: u32, message: &[u8]) -> bool {
+        let answer = self.codec.acknowledgement(message);
+        let is_asked = answer.is_some();
+        if let Some(answer) = answer {
+            self.asides().ask(slot, answer);
+        }
+        is_asked
+    }
+
     pub(super) fn asides(&mut self) -> &mut Asides {
         self.asides.get_or_insert_default()
     }

@@ -3,6 +3,7 @@
 
 mod in_order;
 mod of_a_site;
+mod parts;
 mod rooms;
 mod to_others;
 mod together;

@@ -1,0 +1,19 @@
+//! What is wrong with a message, in words.
+
+use ws_proto::printable;
+
+/// A message that is not of the dialect, in words.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Malformed(pub(crate) String);
+
+/// Most bytes of a message that are shown.
+const MAX_SHOWN: usize = 100;
+
+impl Malformed {
+    /// The message and what is wrong with it, to be printed.
+    pub(crate) fn of(&self, message: &[u8]) -> String {
+        let shown = printable(message, MAX_SHOWN);
+        let why = printable(self.0.as_bytes(), MAX_SHOWN);
+        format!("`{shown}` ({why})")
+    }
+}
