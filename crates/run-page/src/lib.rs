@@ -4,6 +4,7 @@
 pub mod axes;
 mod chart;
 mod feed;
+mod streams;
 pub mod figures;
 mod heat;
 mod lines;

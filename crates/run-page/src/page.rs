@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::timeline::Timeline;
 use crate::watched::{FaultMark, WatchedChart};
-use crate::{feed, figures};
+use crate::{feed, figures, streams};
 use crate::{heat, lines};
 use askama::Template;
 use plan::{Measure, Workload};
@@ -26,6 +26,9 @@ struct Page<'a> {
     /// Of each step that has a feed.
     feeds: Vec<[String; feed::COLUMNS.len()]>,
     feed_columns: [&'static str; feed::COLUMNS.len()],
+    /// Of each step whose answers have parts, and of each with dialogues.
+    parts: Vec<[String; streams::PARTS.len()]>,
+    dialogues: Vec<[String; streams::DIALOGUES.len()]>,
     faults: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, String)>,
     plan: String,
@@ -75,6 +78,8 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
         steps: record.steps.iter().map(step).collect(),
         feeds: record.steps.iter().filter_map(feed::row).collect(),
         feed_columns: feed::COLUMNS,
+        parts: record.steps.iter().filter_map(streams::parts).collect(),
+        dialogues: record.steps.iter().filter_map(streams::dialogues).collect(),
         faults: faults(record),
         facts: facts(record),
         plan,

@@ -3,7 +3,7 @@
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
 use crate::message::{
-    FeedPart, HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart,
+    DialoguesPart, FeedPart, HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart, StreamsPart,
 };
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
@@ -68,6 +68,8 @@ impl Merged<'_> {
         let mut handshakes = HandshakePart::default();
         let mut beats: Option<Box<HeartbeatPart>> = None;
         let mut feed: Option<Box<FeedPart>> = None;
+        let mut streams: Option<Box<StreamsPart>> = None;
+        let mut dialogues: Option<Box<DialoguesPart>> = None;
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
@@ -87,6 +89,12 @@ impl Merged<'_> {
             }
             if let Some(of) = part.feed {
                 feed.get_or_insert_default().merge(*of);
+            }
+            if let Some(of) = part.streams {
+                streams.get_or_insert_default().merge(&of);
+            }
+            if let Some(of) = part.dialogues {
+                dialogues.get_or_insert_default().merge(&of);
             }
             series.merge(part.rows);
             generator.messages += part.messages;
@@ -157,6 +165,8 @@ impl Merged<'_> {
                 .then(|| Box::new(handshakes.into_use())),
             heartbeats: beats.map(|beats| Box::new(beats.into_record())),
             feed: feed.map(|feed| Box::new(feed.into_record())),
+            streams: streams.map(|streams| Box::new(streams.into_record())),
+            dialogues: dialogues.map(|of| Box::new(of.into_record(self.plan.script()))),
             churn: None,
             slow_readers: slow_readers(self.plan, self.clients, slow),
             faults,

@@ -7,6 +7,7 @@
 mod binary;
 mod built_in;
 mod checks;
+mod dialogue;
 mod error;
 mod feed;
 pub mod for_fuzzing;
@@ -19,6 +20,7 @@ mod payload;
 mod place;
 mod placeholders;
 mod pointers;
+mod progress;
 mod question;
 mod requirements;
 mod rules;
@@ -34,6 +36,7 @@ pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};
 pub(crate) use heartbeat::{Beat, Every, Heartbeat};
 pub(crate) use place::Carries;
 pub(crate) use placeholders::SEQUENCE;
+pub(crate) use progress::{Progress, Whose};
 pub(crate) use stamp::{StampForm, Stamps};
 pub(crate) use topic::topic_of;
 
@@ -139,6 +142,9 @@ pub(crate) enum Incoming {
     Heartbeat,
     /// A message that the server sends without a request.
     Feed(FeedMessage),
+    /// A part of an answer, and the last message of an answer that says how many parts came before.
+    Progress(Progress),
+    Last(Box<Incoming>, Said<u64>),
 }
 
 /// A message that is not of the dialect, in words.
@@ -293,6 +299,11 @@ pub(crate) trait Codec: Send + Sync {
     /// What the messages say of themselves that the server sends by itself, if it sends any.
     fn feed(&self) -> Option<FeedTerms> {
         None
+    }
+
+    /// True where answers come in parts.
+    fn has_parts(&self) -> bool {
+        false
     }
 
     /// What a message that came before [`Opening::Ready`] tells for later messages of its client: names

@@ -1,6 +1,6 @@
 //! A worker's part of a step: whole histograms, exact counts.
 
-use super::{FeedPart, HandshakePart, WatchPart};
+use super::{DialoguesPart, FeedPart, HandshakePart, StreamsPart, WatchPart};
 use crate::figures::{Counts, Latencies, Rows};
 use record::{AttemptFailures, CompressionUse, Drops, Faults, Heartbeats, Recorder};
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,10 @@ pub struct StepPart {
     pub(crate) heartbeats: Option<Box<HeartbeatPart>>,
     /// Absent where the dialect has none.
     pub(crate) feed: Option<Box<FeedPart>>,
+    /// Absent where answers do not come in parts.
+    pub(crate) streams: Option<Box<StreamsPart>>,
+    /// Absent without dialogues.
+    pub(crate) dialogues: Option<Box<DialoguesPart>>,
     /// Of clients that no sample waits for.
     pub(crate) slow: SlowPart,
     /// Absent where no client may leave.
@@ -72,6 +76,12 @@ impl StepPart {
         }
         if let Some(feed) = other.feed {
             self.feed.get_or_insert_default().merge(*feed);
+        }
+        if let Some(streams) = other.streams {
+            self.streams.get_or_insert_default().merge(&streams);
+        }
+        if let Some(dialogues) = other.dialogues {
+            self.dialogues.get_or_insert_default().merge(&dialogues);
         }
         self.slow.merge(other.slow);
         if let Some(churn) = other.churn {

@@ -213,7 +213,7 @@ impl Asks {
             compiler.text(key, Place::Token, name, &mut asks.subprotocols);
         }
         for file in plan.message.definition.iter() {
-            let captured: Vec<&str> = file.captured().collect();
+            let captured: Vec<&str> = file.told().collect();
             for text in file.exchange() {
                 compiler.message("message.definition.open", text, &captured);
             }

@@ -6,6 +6,8 @@ mod first_answers;
 pub mod for_benches;
 mod ledger;
 mod verifier;
+mod numbers;
+mod streams;
 mod visits;
 
 pub(crate) use envelope::Envelopes;

@@ -1,34 +1,8 @@
 //! What a run has shown so far, as other programs collect it.
 
-use record::{Buckets, Event, Faults, Feed, Latency, Recorder, StepRecord, TimeRow};
-
-/// A metric: what it is called, what it means, and what it is now.
-pub(super) struct Family {
-    /// Without `websocket_bench_` before it, and without what its unit adds.
-    pub(super) name: &'static str,
-    pub(super) help: &'static str,
-    pub(super) unit: Unit,
-    pub(super) value: Value,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
-    None,
-    Seconds,
-    Bytes,
-}
-
-/// Labels of a number, and the number.
-pub(super) type Labelled = (Vec<(&'static str, String)>, f64);
-
-pub(super) enum Value {
-    /// May rise and fall; absent without any.
-    Gauge(Vec<Labelled>),
-    /// Only rises.
-    Counter(Vec<Labelled>),
-    /// Latencies in buckets, and their sum in seconds.
-    Histogram(Buckets, f64),
-}
+use super::family::{Family, Labelled, Unit, Value, figures};
+use super::streams::StreamTotals;
+use record::{Buckets, Event, Faults, Feed, Recorder, StepRecord, TimeRow};
 
 /// Messages, bytes and completions; of steps that have ended exactly, of the one under way as far as
 /// it has been told.
@@ -72,6 +46,7 @@ pub(crate) struct Figures {
     under_way: Totals,
     faults: Faults,
     feed: Option<FeedTotals>,
+    streams: StreamTotals,
     last: Option<Box<StepRecord>>,
     carried: Option<u64>,
     has_ended: bool,
@@ -114,6 +89,7 @@ impl Figures {
                 if let Some(feed) = &record.feed {
                     self.feed.get_or_insert_default().add(feed);
                 }
+                self.streams.add(record);
                 if record.passed() {
                     self.carried = self.carried.max(Some(record.clients));
                 }
@@ -158,7 +134,7 @@ impl Figures {
         let none = Unit::None;
         let last = self.last.as_deref();
         let generator = last.map(|step| &step.generator);
-        vec![
+        let mut all = vec![
             Family {
                 name: "run",
                 help: "What runs: 1, with its version, workload and server type as labels",
@@ -288,7 +264,9 @@ impl Figures {
                 Unit::Seconds,
                 generator.map(|of| of.largest_lag_ns as f64 / 1e9),
             ),
-        ]
+        ];
+        all.extend(self.streams.families(last));
+        all
     }
 }
 
@@ -340,17 +318,4 @@ fn quantiles(step: &StepRecord) -> Vec<Labelled> {
         }
     }
     all
-}
-
-fn figures(of: &Latency) -> impl Iterator<Item = (&'static str, u64)> + use<> {
-    [
-        ("0.5", Some(of.p50_ns)),
-        ("0.9", Some(of.p90_ns)),
-        ("0.95", Some(of.p95_ns)),
-        ("0.99", Some(of.p99_ns)),
-        ("0.999", of.p999_ns),
-        ("1", Some(of.max_ns)),
-    ]
-    .into_iter()
-    .filter_map(|(quantile, ns)| Some((quantile, ns?)))
 }

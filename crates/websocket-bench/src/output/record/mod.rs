@@ -1,6 +1,8 @@
 //! The record of a run in the forms that other programs read.
 
+mod fields;
 mod junit;
+mod streams;
 mod table;
 
 use crate::args;
