@@ -266,6 +266,47 @@ mod tests {
         assert_eq!(at, [0, 30, 40, 70, 80, 110]);
     }
 
+    fn dialogue(think_ms: u64, jitter: f64) -> Arc<Script> {
+        let turn = |kind| Turn {
+            at_ns: 0,
+            think_ns: think_ms * MS,
+            jitter,
+            kind,
+            is_answered: true,
+        };
+        Arc::new(Script {
+            turns: (0..4).map(turn).collect(),
+            is_dialogue: true,
+            repeat_after_ns: None,
+        })
+    }
+
+    #[test]
+    fn of_a_dialogue_the_first_requests_are_sent_by_the_clock_and_each_leads_to_the_next() {
+        let script = dialogue(100, 0.0);
+        let recording = Recording::new(Arc::clone(&script), 3, 10.0, 0);
+        assert_eq!(recording.requests(), 12);
+        let firsts = all(recording);
+        assert_eq!(firsts, [(0, 0), (1, 100 * MS), (2, 200 * MS)]);
+        let next = |index| script.next(index, 3, index);
+        assert_eq!(next(1), Some((4, 100 * MS)));
+        assert_eq!(next(8), Some((11, 100 * MS)));
+        assert_eq!(next(9), None);
+    }
+
+    #[test]
+    fn a_time_to_think_is_shorter_or_longer_by_its_jitter_and_the_mean_stays() {
+        let script = dialogue(100, 0.5);
+        let times: Vec<u64> = (0..10_000)
+            .map(|draw| script.next(0, 1, draw).unwrap().1)
+            .collect();
+        assert!(times.iter().all(|ns| (50 * MS..150 * MS).contains(ns)));
+        let mean = times.iter().sum::<u64>() / 10_000;
+        // A standard deviation of the mean is 0.3 ms.
+        assert!(mean.abs_diff(100 * MS) < 2 * MS, "{mean}");
+        assert_eq!(script.next(0, 1, 7), script.next(0, 1, 7));
+    }
+
     proptest! {
         #[test]
         fn every_request_is_sent_once_and_in_time(

@@ -346,11 +346,11 @@ impl Verifier {
     #[cold]
     fn parse(&mut self, slot: u32, payload: &[u8], at_ns: u64) {
         let tells = self.codec.renews() && self.note_renewed(slot, payload);
-        let mut incoming = self.codec.parse(payload);
-        if let Ok(Incoming::Last(answer, parts)) = incoming {
-            self.parts_said = parts;
-            incoming = Ok(*answer);
-        }
+        let (incoming, parts) = match self.codec.parse(payload) {
+            Ok(Incoming::Last(answer, parts)) => (Ok(*answer), parts),
+            incoming => (incoming, Said::NotAsked),
+        };
+        self.parts_said = parts;
         match incoming {
             Ok(Incoming::Message {
                 kind,

@@ -1,10 +1,12 @@
 //! The dialects of `dialects/` as a plan has them, and files that users may write.
 
+mod dialogue;
 mod feed;
 mod files;
 mod heartbeat;
 mod others;
 mod own;
+mod progress;
 mod pusher;
 mod questions;
 mod ready;

@@ -116,7 +116,7 @@ impl Streams {
         ended
     }
 
-    /// A part of an answer that nobody awaits.
+    /// A part of an answer that no client awaits.
     pub(crate) const fn unawaited(&mut self) {
         self.part.counts.unawaited += 1;
     }

@@ -1,10 +1,11 @@
 //! Parts of answers: whose they are, which faults they are, and the ends of the answers.
 
 use super::Verifier;
-use crate::dialect::{Kind, Malformed, Progress, Said, Whose};
+use crate::dialect::{Kind, Malformed, Progress, Whose};
 use crate::message::StreamsPart;
 use crate::verify::ledger::{Listeners, Sent};
 use crate::verify::streams::{Came, PartFault};
+use record::Faults;
 
 /// What a client knows of a request.
 enum Request {
@@ -29,20 +30,14 @@ impl Verifier {
         };
         // One that was asked and is not any more has its answer.
         let request = stamp.map_or(Request::Answered, |stamp| self.request(slot, stamp));
-        let Some(streams) = &mut self.streams else {
-            return;
-        };
         let (index, sent) = match request {
             Request::Awaited(index, sent) => (index, sent),
             Request::Forgotten => return,
-            other => {
-                streams.unawaited();
-                match other {
-                    Request::Answered => self.faults.duplicate += 1,
-                    _ => self.faults.misdirected += 1,
-                }
-                return;
-            }
+            Request::Answered => return self.unawaited_part(|faults| &mut faults.duplicate),
+            Request::Unknown => return self.unawaited_part(|faults| &mut faults.misdirected),
+        };
+        let Some(streams) = &mut self.streams else {
+            return;
         };
         let is_timed = self.step.as_ref().is_some_and(|of| of.is_timed(index));
         let came = Came {
@@ -64,6 +59,13 @@ impl Verifier {
         let of_kind = part.of_kind;
         if of_kind.is_some() && stamp.is_some_and(|stamp| self.kind_of(stamp) != of_kind) {
             self.faults.corrupt += 1;
+        }
+    }
+
+    fn unawaited_part(&mut self, class: impl Fn(&mut Faults) -> &mut u64) {
+        *class(&mut self.faults) += 1;
+        if let Some(streams) = &mut self.streams {
+            streams.unawaited();
         }
     }
 
@@ -115,7 +117,7 @@ impl Verifier {
     }
 
     fn answer_ends(&mut self, slot: u32, index: u32) {
-        let parts = std::mem::replace(&mut self.parts_said, Said::NotAsked);
+        let parts = self.parts_said;
         let Some(streams) = &mut self.streams else {
             return;
         };
