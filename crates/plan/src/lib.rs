@@ -37,9 +37,9 @@ pub use built_in::built_in_dialects;
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
 pub use compression::Compression;
 pub use dialect_file::{
-    BeatInterval, Condition, DialectFile, FEED_NAMES, PART, PARTS, Heartbeat, JsonType, MOST_FEED_KEYS, Meaning,
-    MessageType, OpeningExchange, OriginRule, PLACEHOLDERS, PayloadForm, RequestKind, Requests,
-    Rule, Scalar, SentUnit, Signature, Turn, dialect_schema,
+    BeatInterval, Condition, DialectFile, FEED_NAMES, Heartbeat, JsonType, MOST_FEED_KEYS, Meaning,
+    MessageType, OpeningExchange, OriginRule, PART, PARTS, PLACEHOLDERS, PayloadForm, RequestKind,
+    Requests, Rule, Scalar, SentUnit, Signature, Turn, dialect_schema,
 };
 pub use error::{PlanError, within};
 pub use fault::{Fault, FaultDeed, FaultPart, NoPart};

@@ -1,6 +1,8 @@
 //! Rules for a plan whose clients carry out a script, and for recorded arrivals.
 
-use super::{Arrivals, Clients, DialectFile, Life, Load, Nanos, Plan, PlanError, Reading, SearchOf, Workload};
+use super::{
+    Arrivals, Clients, DialectFile, Life, Load, Nanos, Plan, PlanError, Reading, SearchOf, Workload,
+};
 
 const ARRIVALS: &str = "load.open.arrivals";
 

@@ -67,8 +67,8 @@ pub use run::{
 pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use server_series::{MOST_SERVER_ROWS, SHORTEST_SERVER_INTERVAL_NS, ServerRow, ServerSeries};
-pub use streams::{PartCounts, PartNumbers, PartRates, Streams};
 pub use site::SiteUse;
+pub use streams::{PartCounts, PartNumbers, PartRates, Streams};
 pub use told::Told;
 pub use traffic::{CompressionUse, Sketch, Throughput, TimeRow, TimeSeries};
 pub use verdict::{InFlight, Verdict};

@@ -1,8 +1,9 @@
 //! The record of one run of the generator against one server.
 
 use super::{
-    Churn, CompressionUse, Connections, Dialogues, Environment, Faults, Feed, Heartbeats, InFlight, Latency, Streams,
-    SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict, Watched,
+    Churn, CompressionUse, Connections, Dialogues, Environment, Faults, Feed, Heartbeats, InFlight,
+    Latency, SiteUse, Streams, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
+    Watched,
 };
 use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
 use schemars::JsonSchema;

@@ -4,12 +4,12 @@
 pub mod axes;
 mod chart;
 mod feed;
-mod streams;
 pub mod figures;
 mod heat;
 mod lines;
 mod page;
 pub mod scale;
+mod streams;
 mod timeline;
 mod watched;
 

@@ -117,7 +117,8 @@ impl FromStr for Expectation {
             _ => Measure::Completion,
         });
         let timed = figure.split_once('.');
-        if let Some((timed, figure)) = timed.and_then(|(of, rest)| Some((Timed::named(of)?, rest))) {
+        if let Some((timed, figure)) = timed.and_then(|(of, rest)| Some((Timed::named(of)?, rest)))
+        {
             let figure = Figure::named(figure).ok_or(FORM)?;
             return Ok(Self::Timed(timed, figure, below));
         }
@@ -207,10 +208,12 @@ impl Expectation {
                 let counted: u64 = steps.map(|step| count.of(step)).sum();
                 (counted > *most).then(|| format!("{self}: {counted} in all steps together"))
             }
-            Self::Latency { .. } | Self::Throughput(..) | Self::Back { .. } | Self::Timed(..) => record
-                .steps
-                .iter()
-                .find_map(|step| self.unmet_in(step, record)),
+            Self::Latency { .. } | Self::Throughput(..) | Self::Back { .. } | Self::Timed(..) => {
+                record
+                    .steps
+                    .iter()
+                    .find_map(|step| self.unmet_in(step, record))
+            }
         }
     }
 

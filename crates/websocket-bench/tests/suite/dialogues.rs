@@ -240,7 +240,15 @@ fn a_client_that_is_lost_in_its_dialogue_does_not_end_it_and_all_others_do() {
         let (_, record) = run_with_dialect(CHAT, addr, &plan, more);
         let (step, of) = only(&record);
         assert!(!step.timed_out, "{more}");
-        assert_eq!((step.faults.lost, step.faults.disconnected), (1, 1), "{more}");
-        assert_eq!((of.begun, of.finished, of.unfinished), (20, 19, 1), "{more}");
+        assert_eq!(
+            (step.faults.lost, step.faults.disconnected),
+            (1, 1),
+            "{more}"
+        );
+        assert_eq!(
+            (of.begun, of.finished, of.unfinished),
+            (20, 19, 1),
+            "{more}"
+        );
     }
 }

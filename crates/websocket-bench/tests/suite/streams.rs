@@ -85,10 +85,16 @@ fn five_hundred_clients_follow_subscriptions_of_graphql_and_one_loss_is_counted_
     assert_eq!((each.min, each.max), (8, 8));
     assert_eq!(of.first.as_ref().unwrap().count, 1000);
     assert_eq!(of.between.as_ref().unwrap().count, 7000);
-    let (first, last) = (of.first.as_ref().unwrap(), step.completion.as_ref().unwrap());
+    let (first, last) = (
+        of.first.as_ref().unwrap(),
+        step.completion.as_ref().unwrap(),
+    );
     assert!(first.max_ns <= last.max_ns && first.p50_ns < last.p50_ns);
     assert!(of.per_second.unwrap().median > 0.0);
-    assert!(ran.stdout.contains("parts        8000 of 1000 answers"), "{ran:#?}");
+    assert!(
+        ran.stdout.contains("parts        8000 of 1000 answers"),
+        "{ran:#?}"
+    );
 
     let one = Faults {
         lost: 1,
@@ -97,13 +103,20 @@ fn five_hundred_clients_follow_subscriptions_of_graphql_and_one_loss_is_counted_
     // A word in the middle of an answer, of which all others come.
     let (ran, record) = left_out(&server, br#""index":4"#, 500);
     let (step, of) = only(&record);
-    assert_eq!((ran.code, step.faults, step.samples), (3, one, 1000), "{ran:#?}");
+    assert_eq!(
+        (ran.code, step.faults, step.samples),
+        (3, one, 1000),
+        "{ran:#?}"
+    );
     assert_eq!((of.numbers.missing, of.parts), (1, 7999));
     assert!(ran.stdout.contains("faulty parts 1 missing"), "{ran:#?}");
     // The last message of an answer, whose words have all come.
     let (_, record) = left_out(&server, br#""complete""#, 500);
     let (step, of) = only(&record);
-    assert_eq!((step.faults, of.unfinished, of.numbers.missing), (one, 1, 0));
+    assert_eq!(
+        (step.faults, of.unfinished, of.numbers.missing),
+        (one, 1, 0)
+    );
 }
 
 const PARTS: &str = r#"
@@ -148,7 +161,11 @@ fn server(parts: &'static [u64], count: u64) -> SocketAddr {
         move |line: &str, client: &TcpStream| {
             let of = &line[8..24];
             let is_wrong = asked.fetch_add(1, Ordering::SeqCst) == 19;
-            let (parts, count) = if is_wrong { (parts, count) } else { (&[0, 1, 2][..], 3) };
+            let (parts, count) = if is_wrong {
+                (parts, count)
+            } else {
+                (&[0, 1, 2][..], 3)
+            };
             for part in parts {
                 write(client, &format!(r#"{{"of":"{of}","part":{part}}}"#));
             }
@@ -270,7 +287,10 @@ fn the_figures_of_threads_and_processes_are_put_together_and_stand_in_every_outp
         server(&[], 0)
     ));
     assert_eq!(refused.code, 1, "{refused:#?}");
-    assert!(refused.stderr.contains("there are no dialogues"), "{refused:#?}");
+    assert!(
+        refused.stderr.contains("there are no dialogues"),
+        "{refused:#?}"
+    );
 }
 
 #[test]

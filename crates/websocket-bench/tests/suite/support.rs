@@ -97,12 +97,7 @@ pub(crate) fn run_with_dialect(
 }
 
 /// The same with a server at that URL.
-pub(crate) fn run_dialect_at(
-    dialect: &str,
-    url: &str,
-    plan: &str,
-    more: &str,
-) -> (Ran, RunRecord) {
+pub(crate) fn run_dialect_at(dialect: &str, url: &str, plan: &str, more: &str) -> (Ran, RunRecord) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     dialect_file(folder.path(), dialect);

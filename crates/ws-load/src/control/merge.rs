@@ -3,7 +3,8 @@
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
 use crate::message::{
-    DialoguesPart, FeedPart, HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart, StreamsPart,
+    DialoguesPart, FeedPart, HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart,
+    StepPart, StreamsPart,
 };
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;

@@ -42,7 +42,11 @@ fn check_turn(turn: &Turn, index: usize, is_dialogue: bool) -> Result<(), Dialec
     }
     let day = Nanos(LONGEST_NS);
     if turn.after.is_some_and(|after| after > day) {
-        return unfit("after", "is longer than a day".to_owned(), "write a shorter time");
+        return unfit(
+            "after",
+            "is longer than a day".to_owned(),
+            "write a shorter time",
+        );
     }
     let Some(jitter) = turn.jitter else {
         return Ok(());
@@ -63,7 +67,11 @@ fn check_turn(turn: &Turn, index: usize, is_dialogue: bool) -> Result<(), Dialec
     }
     match (0.0..=1.0).contains(&jitter) {
         true => Ok(()),
-        false => unfit("jitter", format!("is {jitter}"), "write a share from 0 to 1"),
+        false => unfit(
+            "jitter",
+            format!("is {jitter}"),
+            "write a share from 0 to 1",
+        ),
     }
 }
 
@@ -81,15 +89,24 @@ fn check_told(file: &DialectFile) -> Result<(), DialectError> {
         let Some(kind) = file.send.kinds.iter().find(|kind| kind.name == turn.kind) else {
             continue;
         };
-        let missing = parts(&kind.message).into_iter().find_map(|part| match part {
-            Part::Variable(name) if of_answers.contains(name) && !told.contains(name) => Some(name),
-            _ => None,
-        });
+        let missing = parts(&kind.message)
+            .into_iter()
+            .find_map(|part| match part {
+                Part::Variable(name) if of_answers.contains(name) && !told.contains(name) => {
+                    Some(name)
+                }
+                _ => None,
+            });
         if let Some(name) = missing {
             return Err(DialectError::unfit(
                 format!("send.script[{index}].kind"),
-                format!("is `{}`, which says {{{name}}}, and no answer before it tells that", kind.name),
-                format!("write `capture` with `{name}` in a rule for an answer before, or in [open]"),
+                format!(
+                    "is `{}`, which says {{{name}}}, and no answer before it tells that",
+                    kind.name
+                ),
+                format!(
+                    "write `capture` with `{name}` in a rule for an answer before, or in [open]"
+                ),
             ));
         }
         if kind.answered {

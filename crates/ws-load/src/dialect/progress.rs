@@ -158,7 +158,9 @@ pub(super) fn check(file: &DialectFile) -> Result<(), DialectError> {
         let lacks = |text: &str, hole: &str| !text.contains(hole);
         let missing = match rule {
             _ if rule.has_sequence() => own.find(|of| lacks(of.message, "{sequence}")),
-            Rule { number: Some(_), .. } => own.find(|of| lacks(of.message, "{number}")),
+            Rule {
+                number: Some(_), ..
+            } => own.find(|of| lacks(of.message, "{number}")),
             Rule { in_order: true, .. } => None,
             _ => own.find(|of| !super::template::Template::has_stamp(of.message)),
         };
@@ -186,7 +188,9 @@ fn check_way(file: &DialectFile, rule: &Rule, index: usize) -> Result<(), Dialec
         false => Err(DialectError::unfit(
             format!("{READY}[{index}].{name}"),
             "is not what the rules for the last messages of answers say",
-            format!("write `{name}` in the rules that mean `echo` too, or `stamp` or `number` here"),
+            format!(
+                "write `{name}` in the rules that mean `echo` too, or `stamp` or `number` here"
+            ),
         )),
     }
 }

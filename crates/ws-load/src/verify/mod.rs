@@ -5,9 +5,9 @@ mod feeds;
 mod first_answers;
 pub mod for_benches;
 mod ledger;
-mod verifier;
 mod numbers;
 mod streams;
+mod verifier;
 mod visits;
 
 pub(crate) use envelope::Envelopes;

@@ -26,7 +26,9 @@ fn intact_answers_hold_the_stamp_once_where_their_file_says() {
         .collect();
     assert_eq!(numbers.len(), 2);
     let parts = corpus();
-    let parts = parts.iter().filter_map(|bytes| recogniser::check_part(bytes));
+    let parts = parts
+        .iter()
+        .filter_map(|bytes| recogniser::check_part(bytes));
     assert_eq!(parts.collect::<Vec<u64>>(), [7]);
     for bytes in corpus() {
         (0..bytes.len()).for_each(|end| drop(recogniser::check(&bytes[..end])));

@@ -45,7 +45,12 @@ impl StreamTotals {
             name,
             help,
             unit: Unit::None,
-            value: Value::Counter(value.map(|of| (Vec::new(), of as f64)).into_iter().collect()),
+            value: Value::Counter(
+                value
+                    .map(|of| (Vec::new(), of as f64))
+                    .into_iter()
+                    .collect(),
+            ),
         };
         let quantiles = |name, help, of: Option<&Latency>| Family {
             name,

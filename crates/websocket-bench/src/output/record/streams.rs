@@ -36,7 +36,10 @@ pub(super) fn header() -> Vec<String> {
 /// The fields of a step.
 pub(super) fn line(step: &StepRecord) -> Vec<String> {
     let of = step.streams.as_deref();
-    let (each, rates) = (of.and_then(|of| of.per_answer), of.and_then(|of| of.per_second));
+    let (each, rates) = (
+        of.and_then(|of| of.per_answer),
+        of.and_then(|of| of.per_second),
+    );
     let numbers = of.map(|of| of.numbers);
     let mut fields = vec![
         field(of.map(|of| of.answers)),

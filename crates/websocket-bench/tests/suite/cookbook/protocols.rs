@@ -45,10 +45,7 @@ pub(super) const OTHERS: &[Case] = &[
         "A language model: the time to the first token, and tokens per second",
         model,
     ),
-    (
-        "A session in which users think: log in, list, buy",
-        session,
-    ),
+    ("A session in which users think: log in, list, buy", session),
     ("A mix: nine searches for each purchase", shop),
 ];
 

@@ -1,11 +1,11 @@
 //! What the messages of an answer in parts say.
 
 use super::{Interpreter, Malformed};
+use crate::dialect::Incoming;
 use crate::dialect::feed::Said;
 use crate::dialect::place::Place;
 use crate::dialect::progress::{Progress, Whose};
 use crate::dialect::rules::Match;
-use crate::dialect::Incoming;
 
 impl Interpreter {
     /// A part of an answer.

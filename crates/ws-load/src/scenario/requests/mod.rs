@@ -378,7 +378,9 @@ impl Scenario for Requests {
         if let Some(mut asides) = self.verifier.asides.take() {
             let answered = std::mem::take(&mut asides.answered);
             follow_asides(*asides, self.verifier.codec().opcode(), clients);
-            self.continue_dialogues(answered);
+            if !answered.is_empty() {
+                self.continue_dialogues(answered);
+            }
         }
         if !self.verifier.confirmed.is_empty() {
             self.pass_on_confirmed(clients);

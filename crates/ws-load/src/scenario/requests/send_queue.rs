@@ -100,7 +100,8 @@ impl SendQueue {
 
     /// Sends one more.
     pub(super) fn push(&mut self, send: Send) {
-        self.later.push(Reverse((send.due_ns, send.index, send.client)));
+        self.later
+            .push(Reverse((send.due_ns, send.index, send.client)));
         self.due_ns = self.due_ns.min(send.due_ns);
     }
 

@@ -75,9 +75,7 @@ impl Streams {
             None => {
                 if came.is_timed {
                     totals.answers += 1;
-                    totals
-                        .first
-                        .record(at_ns.saturating_sub(came.sent.due_ns));
+                    totals.first.record(at_ns.saturating_sub(came.sent.due_ns));
                 }
                 let begun = Stream::begin(came);
                 self.under_way.entry(came.index).or_insert(begun)

@@ -70,7 +70,10 @@ fn numbers_begin_with_0_or_1_and_rise_by_1() {
     assert_eq!(ends(&[1, 2, 2]), (vec![Duplicate], ended(0, 0)));
     assert_eq!(ends(&[0, 0]), (vec![Duplicate], ended(0, 0)));
     let numbers = streams.take().into_record().numbers;
-    assert_eq!((numbers.missing, numbers.repeats, numbers.steps_back), (5, 2, 3));
+    assert_eq!(
+        (numbers.missing, numbers.repeats, numbers.steps_back),
+        (5, 2, 3)
+    );
 }
 
 #[test]
