@@ -107,7 +107,7 @@ rate = 500.0
 arrivals = "recorded"
 duration = "1s"
 [limits]
-time = "20s"
+time = "14s"
 sample_timeout = "15s"
 "#;
 

@@ -50,7 +50,7 @@ timeout = "60s"
 in_flight = 40
 samples = 1000
 [limits]
-time = "20s"
+time = "14s"
 sample_timeout = "15s"
 "#;
 
