@@ -2,12 +2,14 @@
 //!
 //! They end and do not panic. A message that one of them calls an intact answer has one value at the
 //! pointer that the dialect's file names, an object that holds the stamp once, the padding once, and
-//! nothing else. A number that is read of a feed is the only value at its pointer, and so is its key.
+//! nothing else. A number that is read of a feed, or of a part of an answer, is the only value at its
+//! pointer, and so is the key of the one and the stamp of the other.
 //! What a step over HTTP keeps of a body stands where its `capture` says.
 //! The values are found here by a walk over the text, not by the parser under test.
 
 use ws_load::for_fuzzing::{
-    FEED_KEY, FEED_NUMBER, HTTP_PATTERN, Intact, PADDING, feed_number, http_values, intact_answers,
+    FEED_KEY, FEED_NUMBER, HTTP_PATTERN, Intact, PADDING, PART_NUMBER, PART_STAMP, feed_number,
+    http_values, intact_answers, part_of_answer,
 };
 
 /// Any message. Returns what was found intact.
@@ -29,6 +31,7 @@ pub(crate) fn check(data: &[u8]) -> Vec<Intact> {
     }
     check_feed(data);
     check_http(data);
+    check_part(data);
     found
 }
 
@@ -57,16 +60,29 @@ pub(crate) fn check_http(data: &[u8]) -> [Option<String>; 2] {
     [by_pattern, by_pointer]
 }
 
+/// The number of any message, if one was read as that of a part of an answer.
+pub(crate) fn check_part(data: &[u8]) -> Option<u64> {
+    let (stamp, number) = part_of_answer(data)?;
+    let text = std::str::from_utf8(data).expect("a part of an answer is UTF-8");
+    assert_eq!(unescaped(only(text, PART_STAMP)), format!("{stamp:016x}"));
+    assert_eq!(written(text, PART_NUMBER).parse(), Ok(number), "{text:?}");
+    Some(number)
+}
+
+/// The only value at a pointer, without the quotes of a string.
+fn written(text: &str, pointer: &str) -> String {
+    let written = only(text, pointer);
+    match written.starts_with('"') {
+        true => unescaped(written),
+        false => written.to_owned(),
+    }
+}
+
 /// The number of any message, if one was read as that of a feed.
 pub(crate) fn check_feed(data: &[u8]) -> Option<u64> {
     let number = feed_number(data)?;
     let text = std::str::from_utf8(data).expect("a message of a feed is UTF-8");
-    let written = only(text, FEED_NUMBER);
-    let written = match written.starts_with('"') {
-        true => unescaped(written),
-        false => written.to_owned(),
-    };
-    assert_eq!(written.parse(), Ok(number), "{text:?}");
+    assert_eq!(written(text, FEED_NUMBER).parse(), Ok(number), "{text:?}");
     let key = only(text, FEED_KEY);
     let is_key = key.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit());
     assert!(is_key, "{text:?}");

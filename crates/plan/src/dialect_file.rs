@@ -4,9 +4,11 @@
 
 mod bytes;
 mod condition;
+mod dialogue;
 mod feed;
 mod heartbeat;
 mod http;
+mod progress;
 
 pub use bytes::{
     BytePart, ByteTextError, HoleForm, LengthPrefix, NumberForm, TemplateForm, byte_parts,
@@ -15,6 +17,7 @@ pub use condition::{Condition, JsonType, Scalar};
 pub use feed::{FEED_NAMES, MOST_FEED_KEYS, SentUnit};
 pub use heartbeat::{BeatInterval, Heartbeat};
 pub use http::{FORM, HttpCapture, HttpPublication, HttpStep, PUBLICATION_NAMES, media_type};
+pub use progress::{PART, PARTS};
 
 use super::Nanos;
 use schemars::generate::SchemaSettings;
@@ -236,7 +239,7 @@ pub struct Signature {
 /// a room, and `{{` for a brace. A closing brace is written once. In a file in bytes `{stamp:be8}` is the
 /// stamp in 8 bytes, `{number:varint}` and `{sequence:le4}` are numbers of such forms, and
 /// `{length:be4}( ... )` is the length of what the parentheses enclose.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Requests {
     /// One client asks, the same client is answered.
@@ -333,12 +336,20 @@ pub struct RequestKind {
 }
 
 /// A request of a script.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
     /// When it is due, by `arrivals = "recorded"`: after the moment at which its client begins.
     #[serde(default)]
     pub at: Nanos,
+    /// In place of `at`: the time that the client thinks before it sends this. It begins with the answer to
+    /// its request before; where that has none, with the send of it; of the first request, when the client
+    /// begins.
+    #[serde(default)]
+    pub after: Option<Nanos>,
+    /// The share of `after`, from 0 to 1, by which the time may be shorter or longer, at random.
+    #[serde(default)]
+    pub jitter: Option<f64>,
     /// The name of one of `kinds`.
     pub kind: String,
 }
@@ -360,7 +371,8 @@ pub struct Rule {
     /// The message has this shape. `{any}` stands for any text, up to the next text of the pattern;
     /// `{payload}`, `{stamp}`, `{padding}` and `{sequence}` are what a request carried. In a keep-alive, any
     /// other name captures a text, and `send` can repeat it. In a feed, `{sequence}`, `{key}` and
-    /// `{sent_at}` take the place of the keys of the same names.
+    /// `{sent_at}` take the place of the keys of the same names; so do `{part}` in a part of an answer and
+    /// `{parts}` in its last message.
     #[serde(default)]
     pub pattern: Option<String>,
     /// The message begins with this. If a message begins with the prefixes of several rules, only
@@ -402,12 +414,19 @@ pub struct Rule {
     /// were, and do not begin anew.
     #[serde(default)]
     pub resumes: bool,
+    /// In a part of an answer: JSON pointer to its number within the answer, which begins with 0 or 1 and
+    /// rises by 1.
+    #[serde(default)]
+    pub part: Option<String>,
+    /// In the last message of an answer that comes in parts: JSON pointer to how many parts came before it.
+    #[serde(default)]
+    pub parts: Option<String>,
     /// Beside `stamp` or `number`: JSON pointer to the string that `{line}` stands for in the request,
     /// which is compared with it.
     #[serde(default)]
     pub line: Option<String>,
-    /// The answer to an echo carries nothing of it: it answers the oldest request of its connection
-    /// that has no answer yet.
+    /// The answer to an echo, or the part of one, carries nothing of it: it belongs to the oldest request
+    /// of its connection that has no answer yet.
     #[serde(default)]
     pub in_order: bool,
     /// The name of the kind of requests that it answers; absent for any.
@@ -485,6 +504,8 @@ pub enum Meaning {
     Heartbeat,
     /// A message of a stream that the server sends without a request.
     Feed,
+    /// A part of the answer to an echo, which comes in parts. The message that means `echo` is the last.
+    Progress,
     /// While a client opens: it is ready for requests.
     Ready,
     /// The client is subscribed to the topic; one that opens is ready with it.

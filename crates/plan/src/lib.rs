@@ -40,9 +40,9 @@ pub use compression::Compression;
 pub use dialect_file::{
     BeatInterval, BytePart, ByteTextError, Condition, DialectFile, FEED_NAMES, FORM, Heartbeat,
     HoleForm, HttpCapture, HttpPublication, HttpStep, JsonType, LengthPrefix, MOST_FEED_KEYS,
-    Meaning, MessageType, NumberForm, OpeningExchange, OriginRule, PLACEHOLDERS, PUBLICATION_NAMES,
-    PayloadForm, RequestKind, Requests, Rule, Scalar, SentUnit, Signature, TemplateForm, Turn,
-    byte_parts, dialect_schema, media_type,
+    Meaning, MessageType, NumberForm, OpeningExchange, OriginRule, PART, PARTS, PLACEHOLDERS,
+    PUBLICATION_NAMES, PayloadForm, RequestKind, Requests, Rule, Scalar, SentUnit, Signature,
+    TemplateForm, Turn, byte_parts, dialect_schema, media_type,
 };
 pub use error::{PlanError, within};
 pub use fault::{Fault, FaultDeed, FaultPart, NoPart};

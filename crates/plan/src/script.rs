@@ -1,6 +1,8 @@
 //! Rules for a plan whose clients carry out a script, and for recorded arrivals.
 
-use super::{Arrivals, Clients, Life, Load, Nanos, Plan, PlanError, Reading, SearchOf, Workload};
+use super::{
+    Arrivals, Clients, DialectFile, Life, Load, Nanos, Plan, PlanError, Reading, SearchOf, Workload,
+};
 
 const ARRIVALS: &str = "load.open.arrivals";
 
@@ -47,8 +49,16 @@ impl Plan {
                  requests",
             );
         }
-        if !is_recorded {
-            return Ok(());
+        match file.is_some_and(DialectFile::is_dialogue) {
+            true if !is_recorded => {
+                return refused(
+                    ARRIVALS,
+                    "has clients begin at other times than a dialogue does, whose script has `after`: \
+                     take \"recorded\", by which load.open.rate clients begin per second",
+                );
+            }
+            false if !is_recorded => return Ok(()),
+            _ => {}
         }
         if open.ramp.is_some() || open.warm_up != Nanos(0) {
             return refused(

@@ -124,11 +124,11 @@ pub fn judge_interrupted(step: &StepRecord) -> Judgement {
 }
 
 /// Faults that no lateness of the generator explains. What is missing when a step is given up is
-/// the time-out in other words, but for what the numbers of a feed show.
+/// the time-out in other words, but for what the numbers of a feed and of parts show.
 pub fn counted_faults(step: &StepRecord) -> Faults {
     let mut faults = step.faults;
     if step.timed_out && faults.disconnected == 0 {
-        (faults.lost, faults.unanswered) = (step.feed_faults().lost, 0);
+        (faults.lost, faults.unanswered) = (step.numbered_faults().lost, 0);
     }
     faults
 }

@@ -1,9 +1,9 @@
 //! The record of one run of the generator against one server.
 
 use super::{
-    Churn, CompressionUse, Connections, DropTimes, Environment, Faults, Feed, Heartbeats, HttpUse,
-    InFlight, Latency, SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
-    Watched,
+    Churn, CompressionUse, Connections, Dialogues, DropTimes, Environment, Faults, Feed,
+    Heartbeats, HttpUse, InFlight, Latency, SiteUse, Streams, Throughput, TimeSeries, TlsUse, Told,
+    Tool, VERSION, Verdict, Watched,
 };
 use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
 use schemars::JsonSchema;
@@ -168,6 +168,13 @@ pub struct StepRecord {
     /// Requests over HTTP; absent where the dialect has none, and in records from before.
     #[serde(default)]
     pub http: Option<Box<HttpUse>>,
+    /// Answers that came in parts; absent where the dialect has no rule for a part, and in records from
+    /// before.
+    #[serde(default)]
+    pub streams: Option<Box<Streams>>,
+    /// Dialogues; absent where no script has `after`, and in records from before.
+    #[serde(default)]
+    pub dialogues: Option<Box<Dialogues>>,
     /// Clients that read slowly; absent where all read everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_readers: Option<SlowReaders>,
@@ -227,6 +234,19 @@ impl StepRecord {
     pub fn feed_faults(&self) -> Faults {
         let numbers = self.feed.as_ref().and_then(|feed| feed.numbers);
         numbers.map_or_else(Faults::default, |numbers| numbers.faults())
+    }
+
+    /// Those that the parts of answers showed.
+    pub fn part_faults(&self) -> Faults {
+        let streams = self.streams.as_ref();
+        streams.map_or_else(Faults::default, |streams| streams.numbers.faults())
+    }
+
+    /// Both of these.
+    pub fn numbered_faults(&self) -> Faults {
+        let mut all = self.feed_faults();
+        all.merge(&self.part_faults());
+        all
     }
 
     /// True when every planned sample was taken; an interrupt or a time-out ends a step before.
@@ -374,10 +394,15 @@ pub struct Edge {
     pub failed: Option<f64>,
 }
 
-/// The keys of a dialect file that would have the same be no fault, in words. `feed` are those of the
-/// faults that the numbers of feeds showed.
-fn keys(file: &DialectFile, faults: Faults, feed: Faults, audience: Audience) -> String {
-    let faults = faults.without(&feed);
+/// The keys of a dialect file that would have the same be no fault, in words. `feed` and `parts` are those
+/// of the faults that the numbers of feeds and the parts of answers showed.
+fn keys(
+    file: &DialectFile,
+    faults: Faults,
+    [feed, parts]: [Faults; 2],
+    audience: Audience,
+) -> String {
+    let faults = faults.without(&feed).without(&parts);
     let to_others = audience != Audience::Sender;
     let send = &file.send;
     let has = |means| file.open.receive.iter().any(|rule| rule.means == means);
@@ -408,6 +433,11 @@ fn keys(file: &DialectFile, faults: Faults, feed: Faults, audience: Audience) ->
             !feed.is_empty(),
             "where the numbers of the feed do not rise by 1 on each connection, name the sequences with \
              `key`, or change or leave out `sequence`, in the rule that means `feed`",
+        ),
+        (
+            !parts.is_empty(),
+            "where the parts of an answer are not numbered from 0 or 1 on, one by one, change or leave \
+             out `part` in the rule that means `progress`, and `parts` in the one that means `echo`",
         ),
         (
             faults.malformed > 0 && to_others && !send.is_acknowledged(),
@@ -451,17 +481,20 @@ impl RunRecord {
         let Some(file) = file.filter(|_| !of_messages.is_empty()) else {
             return format!("the server is at fault: {faults}");
         };
-        let keys = keys(file, faults, self.feed_faults(), self.plan.audience);
+        let keys = keys(file, faults, self.numbered_faults(), self.plan.audience);
         format!("the server or the dialect file is at fault: {faults}{keys}")
     }
 
-    /// Those of its faults that the numbers of feeds showed.
-    fn feed_faults(&self) -> Faults {
+    /// Those of its faults that the numbers of feeds showed, and those that parts of answers did.
+    fn numbered_faults(&self) -> [Faults; 2] {
         let cold = self.warm_up.iter().map(|warm_up| &warm_up.cold);
         let is_counted = |step: &&StepRecord| step.verdict != Verdict::GeneratorLimited;
         let steps = self.steps.iter().filter(is_counted).chain(cold);
-        let mut all = Faults::default();
-        steps.for_each(|step| all.merge(&step.feed_faults()));
+        let mut all = [Faults::default(); 2];
+        for step in steps {
+            all[0].merge(&step.feed_faults());
+            all[1].merge(&step.part_faults());
+        }
         all
     }
 

@@ -11,6 +11,7 @@ mod http;
 mod lines;
 mod page;
 pub mod scale;
+mod streams;
 mod timeline;
 mod watched;
 

@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::timeline::Timeline;
 use crate::watched::{FaultMark, WatchedChart};
-use crate::{drops, feed, figures, http};
+use crate::{drops, feed, figures, http, streams};
 use crate::{heat, lines};
 use askama::Template;
 use plan::{Measure, Workload};
@@ -32,6 +32,9 @@ struct Page<'a> {
     /// Requests over HTTP.
     http: Vec<[String; http::COLUMNS.len()]>,
     http_columns: [&'static str; http::COLUMNS.len()],
+    /// Of each step whose answers have parts, and of each with dialogues.
+    parts: Vec<[String; streams::PARTS.len()]>,
+    dialogues: Vec<[String; streams::DIALOGUES.len()]>,
     faults: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, String)>,
     plan: String,
@@ -86,6 +89,8 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
         feed_columns: feed::COLUMNS,
         http: record.steps.iter().flat_map(http::rows).collect(),
         http_columns: http::COLUMNS,
+        parts: record.steps.iter().filter_map(streams::parts).collect(),
+        dialogues: record.steps.iter().filter_map(streams::dialogues).collect(),
         faults: faults(record),
         facts: facts(record),
         plan,

@@ -1,11 +1,14 @@
 //! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`, `back.p95<5s`, `faults<=0`,
 //! `drops<=0`, `lost<=0`, `silent<=0`, `received>=10000/s`.
 
+mod timed;
+
 use plan::{Measure, Plan, Population, Workload};
 use record::{Fates, Latency, RunRecord, StepRecord, Throughput};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
+use timed::Timed;
 
 /// Something that a run is expected to show.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +21,8 @@ pub(crate) enum Expectation {
     Throughput(Way, f64),
     /// In every step so many percent of the clients that were cut off were back within a duration.
     Back { percentile: f64, below: Duration },
+    /// A figure of parts or of dialogues is below a duration in every step.
+    Timed(Timed, Figure, Duration),
     /// A figure of every step is below a duration.
     Latency {
         measure: Option<Measure>,
@@ -59,7 +64,7 @@ impl FromStr for Expectation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, lost<=N, silent<=N, back.pN<TIME (or back.max) or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
+        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, lost<=N, silent<=N, back.pN<TIME (or back.max), first.pN<TIME, between.pN<TIME, dialogue.pN<TIME or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
         if let Some((name, value)) = text.split_once(">=") {
             let way = match name.trim() {
                 "clients" => {
@@ -111,12 +116,13 @@ impl FromStr for Expectation {
             "ack" => Measure::Ack,
             _ => Measure::Completion,
         });
-        let figure = match figure {
-            "min" => Figure::Min,
-            "mean" => Figure::Mean,
-            "max" => Figure::Max,
-            other => percentile(other).map(Figure::Percentile).ok_or(FORM)?,
-        };
+        let timed = figure.split_once('.');
+        if let Some((timed, figure)) = timed.and_then(|(of, rest)| Some((Timed::named(of)?, rest)))
+        {
+            let figure = Figure::named(figure).ok_or(FORM)?;
+            return Ok(Self::Timed(timed, figure, below));
+        }
+        let figure = Figure::named(figure).ok_or(FORM)?;
         Ok(Self::Latency {
             measure,
             figure,
@@ -155,14 +161,34 @@ impl fmt::Display for Expectation {
                     Some(Measure::Ack) => f.write_str("ack.")?,
                     None => {}
                 }
-                match figure {
-                    Figure::Min => f.write_str("min")?,
-                    Figure::Mean => f.write_str("mean")?,
-                    Figure::Max => f.write_str("max")?,
-                    Figure::Percentile(p) => write!(f, "p{p}")?,
-                }
-                write!(f, "<{}", humantime::format_duration(*below))
+                write!(f, "{figure}<{}", humantime::format_duration(*below))
             }
+            Self::Timed(timed, figure, below) => {
+                let below = humantime::format_duration(*below);
+                write!(f, "{}.{figure}<{below}", timed.name())
+            }
+        }
+    }
+}
+
+impl Figure {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "min" => Some(Self::Min),
+            "mean" => Some(Self::Mean),
+            "max" => Some(Self::Max),
+            other => percentile(other).map(Self::Percentile),
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Min => f.write_str("min"),
+            Self::Mean => f.write_str("mean"),
+            Self::Max => f.write_str("max"),
+            Self::Percentile(p) => write!(f, "p{p}"),
         }
     }
 }
@@ -182,10 +208,12 @@ impl Expectation {
                 let counted: u64 = steps.map(|step| count.of(step)).sum();
                 (counted > *most).then(|| format!("{self}: {counted} in all steps together"))
             }
-            Self::Latency { .. } | Self::Throughput(..) | Self::Back { .. } => record
-                .steps
-                .iter()
-                .find_map(|step| self.unmet_in(step, record)),
+            Self::Latency { .. } | Self::Throughput(..) | Self::Back { .. } | Self::Timed(..) => {
+                record
+                    .steps
+                    .iter()
+                    .find_map(|step| self.unmet_in(step, record))
+            }
         }
     }
 
@@ -195,6 +223,9 @@ impl Expectation {
             Self::Latency {
                 measure, figure, ..
             } => (measure, figure),
+            Self::Timed(timed, ..) => {
+                return timed.lacks(plan).map(|words| format!("{self}: {words}"));
+            }
             Self::Throughput(..) if plan.workload() == Workload::Connect => {
                 return Some(format!("{self}: a connect run sends no messages"));
             }
@@ -263,10 +294,22 @@ impl Expectation {
                     )),
                 };
             }
+            Self::Timed(timed, figure, below) => {
+                return self.unmet_by(timed.of(step), (figure, below), step);
+            }
             Self::Clients(_) | Self::AtMost(..) => return None,
         };
         let measure = measure.unwrap_or(record.plan.limits.of);
-        let Some(latency) = step.measured(measure) else {
+        self.unmet_by(step.measured(measure), (figure, below), step)
+    }
+
+    fn unmet_by(
+        &self,
+        latency: Option<&Latency>,
+        (figure, below): (&Figure, &Duration),
+        step: &StepRecord,
+    ) -> Option<String> {
+        let Some(latency) = latency else {
             return Some(format!(
                 "{self}: nothing was measured at {} clients",
                 step.clients

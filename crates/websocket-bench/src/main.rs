@@ -22,6 +22,7 @@ mod output;
 mod planning;
 mod proving;
 mod secrets;
+mod streams_format;
 mod watch_format;
 
 use args::{Cli, Command, ImportArgs, Output, Sites};

@@ -52,7 +52,8 @@ impl Rule {
         self.key.is_some() || self.names("key")
     }
 
-    fn names(&self, name: &str) -> bool {
+    /// True of a pattern with this name in braces.
+    pub(super) fn names(&self, name: &str) -> bool {
         let pattern = self.pattern.as_deref();
         pattern.is_some_and(|of| of.contains(&format!("{{{name}}}")))
     }

@@ -14,7 +14,7 @@ use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::flags::Flags;
 use crate::format;
-use crate::{churn_format, drop_format, feed_format, http_format, watch_format};
+use crate::{churn_format, drop_format, feed_format, http_format, streams_format, watch_format};
 use ::record::{
     BUSY, End, Event, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
 };
@@ -276,6 +276,12 @@ impl Outputs {
             }
             if let Some(of) = step.feed.as_deref() {
                 writeln!(out, "{}", feed_format::feed(of))?;
+            }
+            if let Some(of) = step.streams.as_deref() {
+                writeln!(out, "{}", streams_format::streams(of))?;
+            }
+            if let Some(of) = step.dialogues.as_deref() {
+                writeln!(out, "{}", streams_format::dialogues(of))?;
             }
             if let Some(slow) = &step.slow_readers {
                 writeln!(out, "{}", format::slow_readers(slow))?;

@@ -93,13 +93,18 @@ pub(crate) fn run_with_dialect(
     plan: &str,
     more: &str,
 ) -> (Ran, RunRecord) {
+    run_dialect_at(dialect, &format!("ws://{server}/"), plan, more)
+}
+
+/// The same with a server at that URL.
+pub(crate) fn run_dialect_at(dialect: &str, url: &str, plan: &str, more: &str) -> (Ran, RunRecord) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     dialect_file(folder.path(), dialect);
     let text = format!("{plan}\n[message]\ndialect = \"./dialect.toml\"\n");
     std::fs::write(path("plan.toml"), text).unwrap();
     let ran = run(&format!(
-        "run {} ws://{server}/ {more} --json {}",
+        "run {} {url} {more} --json {}",
         path("plan.toml").display(),
         path("run.json").display()
     ));

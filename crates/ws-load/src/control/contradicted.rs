@@ -31,7 +31,7 @@ struct Got {
 impl Got {
     /// Of a step with faults, if these alone explain them.
     fn of(record: &StepRecord, of_sender: OfSender, says: &Requests) -> Option<Self> {
-        let faults = &record.faults.without(&record.feed_faults());
+        let faults = &record.faults.without(&record.numbered_faults());
         let sent = record.throughput.as_ref()?.sent;
         let is_all = |count: u64| count > 0 && count >= (sent as f64 * ALL) as u64;
         let is_none = |missing: u64| sent >= FEWEST && is_all(missing);

@@ -53,14 +53,17 @@ impl<W: Workers> Controller<'_, W> {
         self.workers.tell(Command::CountFrom { from_ns: began });
         let start_ns = clock::now_ns() + clock::nanos(self.workers.start_in());
         let rate = schedule.as_ref().map(plan::Schedule::rate);
-        let sent_by = schedule.map(|schedule| {
+        let fills = schedule.is_none();
+        let sent_by = schedule.and_then(|schedule| {
             self.workers.tell(Command::Start {
                 load: schedule.load().clone(),
                 start_ns,
             });
-            start_ns + schedule.length_ns() + clock::nanos(SEND_SLACK)
+            let end_ns = start_ns + schedule.length_ns() + clock::nanos(SEND_SLACK);
+            // When clients send after an answer is the server's doing.
+            (!schedule.is_dialogue()).then_some(end_ns)
         });
-        if sent_by.is_none() {
+        if fills {
             self.workers.fill(self.plan.in_flight());
         }
         let early_end = self.await_samples(step, clients, &ledger, (sent_by, bereft_ns))?;

@@ -3,8 +3,8 @@
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
 use crate::message::{
-    DropsPart, FeedPart, HandshakePart, HeartbeatPart, HttpPart, OfSender, SegmentsPart, SlowPart,
-    StepPart,
+    DialoguesPart, DropsPart, FeedPart, HandshakePart, HeartbeatPart, HttpPart, OfSender,
+    SegmentsPart, SlowPart, StepPart, StreamsPart,
 };
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
@@ -71,6 +71,8 @@ impl Merged<'_> {
         let mut beats: Option<Box<HeartbeatPart>> = None;
         let mut feed: Option<Box<FeedPart>> = None;
         let mut http: Option<Box<HttpPart>> = None;
+        let mut streams: Option<Box<StreamsPart>> = None;
+        let mut dialogues: Option<Box<DialoguesPart>> = None;
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
@@ -94,6 +96,12 @@ impl Merged<'_> {
             drops.merge(part.drops);
             if let Some(of) = part.http {
                 http.get_or_insert_default().merge(*of);
+            }
+            if let Some(of) = part.streams {
+                streams.get_or_insert_default().merge(&of);
+            }
+            if let Some(of) = part.dialogues {
+                dialogues.get_or_insert_default().merge(&of);
             }
             series.merge(part.rows);
             generator.messages += part.messages;
@@ -165,6 +173,8 @@ impl Merged<'_> {
             heartbeats: beats.map(|beats| Box::new(beats.into_record())),
             feed: feed.map(|feed| Box::new(feed.into_record())),
             http: http.map(|http| Box::new(http.into_record())),
+            streams: streams.map(|streams| Box::new(streams.into_record())),
+            dialogues: dialogues.map(|of| Box::new(of.into_record(self.plan.script()))),
             churn: None,
             slow_readers: slow_readers(self.plan, self.clients, slow),
             drops: drops.into_record().map(Box::new),

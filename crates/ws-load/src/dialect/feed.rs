@@ -66,7 +66,7 @@ impl FeedTerms {
 
 /// Where a text is in a message.
 #[derive(Clone, Copy, Debug)]
-enum At {
+pub(super) enum At {
     Pointer(PointerId),
     /// In the hole of a pattern for the sequence.
     Sequence,
@@ -225,7 +225,7 @@ impl Match<'_, '_> {
         })
     }
 
-    fn text_at(&self, at: At) -> Option<Text<'_>> {
+    pub(super) fn text_at(&self, at: At) -> Option<Text<'_>> {
         match at {
             At::Sequence => self.captured.sequence.map(Text::Raw),
             At::Named(place) => self.captured.named.get(place).copied().map(Text::Raw),
@@ -240,7 +240,7 @@ impl Match<'_, '_> {
 
 /// A string, or what a pattern found; or a number of JSON.
 #[derive(Clone, Copy, Debug)]
-enum Text<'m> {
+pub(super) enum Text<'m> {
     Raw(&'m str),
     Number(&'m serde_json::Number),
 }

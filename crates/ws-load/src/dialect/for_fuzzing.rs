@@ -4,7 +4,7 @@ use super::Stamps;
 use super::interpreter::Interpreter;
 use super::mqtt::{Mqtt, Terms, Version};
 use super::payload::Body;
-use super::{Codec, Incoming, Kind, Said, check_dialect};
+use super::{Codec, Incoming, Kind, Progress, Said, Whose, check_dialect};
 use crate::http::of_body;
 use plan::{DialectFile, HttpCapture, Message, MqttTerms, Workload};
 use serde_json::json;
@@ -174,6 +174,47 @@ pub fn messages_in_bytes(message: &[u8]) -> Vec<(&[u8], Option<u64>)> {
         }
         messages
     })
+}
+
+/// Where [`part_of_answer`] looks for the stamp of the request.
+pub const PART_STAMP: &str = "/data/id";
+/// Where it looks for the number of the part.
+pub const PART_NUMBER: &str = "/data/part";
+
+/// The stamp and the number of a part of an answer, if both can be read.
+pub fn part_of_answer(message: &[u8]) -> Option<(u64, u64)> {
+    thread_local! {
+        static STREAMED: Interpreter = {
+            let file = json!({
+                "name": "streamed",
+                "summary": "Answers in parts.",
+                "send": {"echo": "{stamp}"},
+                "receive": [{
+                    "means": "echo",
+                    "text": "end",
+                    "in_order": true,
+                    "example": "end",
+                }, {
+                    "means": "progress",
+                    "stamp": PART_STAMP,
+                    "part": PART_NUMBER,
+                    "example": r#"{"data":{"id":"{stamp}","part":1}}"#,
+                }],
+            });
+            let file: DialectFile = serde_json::from_value(file).expect("it is a dialect file");
+            let body = Body::new(PADDING.to_owned());
+            Interpreter::compile(&file, body, "ws://h/", Stamps::of_run(1))
+                .expect("the file makes sense")
+        };
+    }
+    match STREAMED.with(|streamed| streamed.parse(message)) {
+        Ok(Incoming::Progress(Progress {
+            whose: Whose::Stamp(stamp),
+            part: Said::This(part),
+            ..
+        })) => Some((stamp, part)),
+        _ => None,
+    }
 }
 
 /// A packet of MQTT, and of a message the stamp and the name of its kind.

@@ -1,6 +1,7 @@
 //! A dialect that is a file.
 
 mod compile;
+mod progress;
 
 pub use compile::check_dialect;
 
@@ -41,6 +42,7 @@ pub(super) struct Interpreter {
     framing: Option<Framing>,
     heartbeat: Option<Heartbeat>,
     feed: Option<FeedTerms>,
+    has_parts: bool,
     first: Option<Opening>,
     ready_after: Option<Nanos>,
     opening: Rules,
@@ -131,6 +133,7 @@ impl Interpreter {
             }
             Meaning::Heartbeat => return Ok(Incoming::Heartbeat),
             Meaning::Feed => return Ok(Incoming::Feed(found.feed())),
+            Meaning::Progress => return self.part_of(found),
             Meaning::Subscribed | Meaning::Unsubscribed => {
                 let is_subscribed = found.rule.means == Meaning::Subscribed;
                 return match self.topic(found)? {
@@ -280,6 +283,10 @@ impl Codec for Interpreter {
         self.feed
     }
 
+    fn has_parts(&self) -> bool {
+        self.has_parts
+    }
+
     fn captured(&self, message: &[u8]) -> Vec<Told> {
         if !self.captures {
             return Vec::new();
@@ -399,7 +406,7 @@ impl Codec for Interpreter {
         if self.renews && found.rule.means != Meaning::KeepAlive {
             found.captures().map_err(Malformed)?;
         }
-        self.understand(&found)
+        self.counted(&found)
     }
 }
 

@@ -9,6 +9,7 @@ mod built_in;
 mod bytes;
 mod carried;
 mod checks;
+mod dialogue;
 mod error;
 mod feed;
 pub mod for_fuzzing;
@@ -24,6 +25,7 @@ mod payload;
 mod place;
 mod placeholders;
 mod pointers;
+mod progress;
 mod question;
 mod requirements;
 mod rules;
@@ -42,6 +44,7 @@ pub(crate) use malformed::Malformed;
 pub(crate) use parts::Parts;
 pub(crate) use place::Carries;
 pub(crate) use placeholders::SEQUENCE;
+pub(crate) use progress::{Progress, Whose};
 pub(crate) use stamp::{StampForm, Stamps};
 pub(crate) use topic::topic_of;
 
@@ -148,6 +151,9 @@ pub(crate) enum Incoming {
     Heartbeat,
     /// A message that the server sends without a request.
     Feed(FeedMessage),
+    /// A part of an answer, and the last message of an answer that says how many parts came before.
+    Progress(Progress),
+    Last(Box<Incoming>, Said<u64>),
 }
 
 /// The next move of a client between its handshake and its first request.
@@ -308,6 +314,11 @@ pub(crate) trait Codec: Send + Sync {
     /// What the messages say of themselves that the server sends by itself, if it sends any.
     fn feed(&self) -> Option<FeedTerms> {
         None
+    }
+
+    /// True where answers come in parts.
+    fn has_parts(&self) -> bool {
+        false
     }
 
     /// What a message that came before [`Opening::Ready`] tells for later messages of its client: names

@@ -5,6 +5,7 @@ use super::feed;
 use super::pattern::Pattern;
 use super::placeholders::Hole;
 use super::pointers::{PointerId, Pointers, pointer};
+use super::progress;
 use crate::lines::Form;
 use plan::{Meaning, PayloadForm, Rule};
 
@@ -46,6 +47,11 @@ pub(super) const fn is_answer(means: Meaning) -> bool {
     )
 }
 
+/// True of a message that belongs to a request.
+const fn belongs(means: Meaning) -> bool {
+    is_answer(means) || matches!(means, Meaning::Progress)
+}
+
 /// Where a message of a rule carries the stamp.
 ///
 /// # Errors
@@ -57,7 +63,7 @@ pub(super) fn place_of(
     pointers: &mut Pointers,
 ) -> Result<Place, DialectError> {
     check_keys(key, rule)?;
-    if !is_answer(rule.means) {
+    if !belongs(rule.means) {
         return Ok(Place::Nowhere);
     }
     let mut at =
@@ -86,6 +92,10 @@ pub(super) fn place_of(
             key,
             "does not say in one way where an answer carries what was sent",
             match may_be_bare {
+                true if rule.means == Meaning::Progress => {
+                    "write `stamp`, `number` or `sequence`, a pattern with {stamp} or {sequence}, or \
+                     `in_order = true`"
+                }
                 true if rule.means == Meaning::Echo => {
                     "write `payload`, `stamp`, `number` or `sequence`, a pattern with {payload}, \
                      {stamp} or {sequence}, or `in_order = true`"
@@ -124,10 +134,12 @@ pub(super) fn place_of(
 /// Which keys a rule has to have and may have, by its meaning.
 pub(super) fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
     feed::check_keys(key, rule)?;
+    progress::check_keys(key, rule)?;
     let answers = is_answer(rule.means);
+    let belongs = belongs(rule.means);
     let sends = matches!(rule.means, Meaning::Send | Meaning::KeepAlive);
     let captures = rule.means != Meaning::Refused;
-    let echoes = rule.means == Meaning::Echo;
+    let echoes = matches!(rule.means, Meaning::Echo | Meaning::Progress);
     let feeds = rule.means == Meaning::Feed;
     let refuses = rule.means == Meaning::Refused && key.starts_with(OPEN);
     let of_topic = matches!(
@@ -145,9 +157,9 @@ pub(super) fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
             false,
         ),
         ("payload", rule.payload.is_some(), answers, false),
-        ("stamp", rule.stamp.is_some(), answers, false),
-        ("number", rule.number.is_some(), answers, false),
-        ("sequence", rule.sequence.is_some(), answers || feeds, false),
+        ("stamp", rule.stamp.is_some(), belongs, false),
+        ("number", rule.number.is_some(), belongs, false),
+        ("sequence", rule.sequence.is_some(), belongs || feeds, false),
         ("capture", !rule.capture.is_empty(), captures, false),
         (
             "capture_in_string",
@@ -158,7 +170,7 @@ pub(super) fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
         ("kind", rule.kind.is_some(), echoes, false),
         ("line", rule.line.is_some(), answers && names_request, false),
         ("in_order", rule.in_order, echoes, false),
-        ("example", rule.example.is_some(), answers, answers),
+        ("example", rule.example.is_some(), belongs, belongs),
         (
             "send",
             rule.send.is_some(),

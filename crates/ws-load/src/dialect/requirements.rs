@@ -1,8 +1,10 @@
 //! What a dialect file has to have, so that requests can be written and answers understood.
 
+use super::dialogue;
 use super::error::DialectError;
 use super::place::OPEN;
 use super::placeholders::check_variable;
+use super::progress;
 use super::script;
 use super::template::Template;
 use super::{http, kinds};
@@ -30,6 +32,7 @@ pub(super) fn check(file: &DialectFile) -> Result<(), DialectError> {
     check_requests(file)?;
     check_meanings(OPEN, &file.open.receive)?;
     check_meanings(READY, &file.receive)?;
+    progress::check(file)?;
     check_renewed(file)?;
     check_opening(file)
 }
@@ -51,12 +54,8 @@ fn check_renewed(file: &DialectFile) -> Result<(), DialectError> {
                         "write another name; this one is for the rule's own `send`",
                     ));
                 }
-                (false, false) => {
-                    return Err(DialectError::unfit(
-                        key,
-                        "is captured by no rule of [open], and a client has no value before",
-                        "write `capture` with that name there too, or leave it out",
-                    ));
+                (false, false) if !dialogue::is_told_by(file, rule) => {
+                    return Err(dialogue::unknown(index + 1, name));
                 }
                 _ => {}
             }
@@ -352,6 +351,7 @@ fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
         Meaning::KeepAlive,
         Meaning::Heartbeat,
         Meaning::Feed,
+        Meaning::Progress,
     ];
     let permitted = if list == OPEN {
         &of_opening[..]
@@ -530,6 +530,7 @@ const fn meaning_name(means: Meaning) -> &'static str {
         Meaning::KeepAlive => "keep-alive",
         Meaning::Heartbeat => "heartbeat",
         Meaning::Feed => "feed",
+        Meaning::Progress => "progress",
         Meaning::Ready => "ready",
         Meaning::Subscribed => "subscribed",
         Meaning::Unsubscribed => "unsubscribed",

@@ -12,6 +12,7 @@ use super::payload::{Body, parse_payload, read_stamp, stamp_of};
 use super::place::{Carries, Place, place_of};
 use super::placeholders::{Hole, check_variable, plain, with_variables};
 use super::pointers::{PointerId, Pointers, Values, parse_whole, pointer};
+use super::progress;
 use super::question::{self, Answer};
 use super::{Malformed, Opening, Stamps, Told};
 use crate::lines::Form;
@@ -50,6 +51,8 @@ pub(super) struct Compiled {
     pub(super) answer: Option<Answer>,
     /// What a message of a feed says of itself.
     pub(super) feed: Option<FeedPlaces>,
+    /// Of an answer in parts.
+    pub(super) places: progress::Places,
     pub(super) words: String,
     pub(super) reason: Option<PointerId>,
     pub(super) topic: Option<Topic>,
@@ -189,6 +192,7 @@ impl Rules {
             means: rule.means,
             place: place_of(key, rule, pattern, &mut self.pointers)?,
             feed: FeedPlaces::of(key, rule, pattern, &mut self.pointers)?,
+            places: progress::Places::of(key, rule, pattern, &mut self.pointers)?,
             line: at("line", &rule.line, &mut self.pointers)?,
             how,
             send: match &rule.send {
@@ -221,6 +225,8 @@ impl Rules {
             &rule.line,
             &rule.key,
             &rule.sent_at,
+            &rule.part,
+            &rule.parts,
         ];
         let looks_into = places.into_iter().any(Option::is_some);
         let has_json = rule.prefix.is_some()
@@ -240,9 +246,9 @@ impl Rules {
         }
         if let Some(pattern) = &rule.pattern {
             let key = format!("{key}.pattern");
-            return match rule.means {
-                Meaning::KeepAlive | Meaning::Feed => Pattern::with_names(&key, pattern),
-                _ => Pattern::compile(&key, pattern),
+            return match progress::takes_names(rule) {
+                true => Pattern::with_names(&key, pattern),
+                false => Pattern::compile(&key, pattern),
             }
             .map(How::Pattern);
         }

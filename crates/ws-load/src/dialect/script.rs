@@ -1,5 +1,6 @@
 //! What the script of a dialect file has to have, so that clients can carry it out.
 
+use super::dialogue;
 use super::error::DialectError;
 use plan::{DialectFile, LONGEST_NS, Meaning, Nanos};
 use std::collections::HashSet;
@@ -29,7 +30,8 @@ pub(super) fn check(file: &DialectFile) -> Result<(), DialectError> {
         return check_absence(file);
     }
     check_rules(file)?;
-    check_turns(file)
+    check_turns(file)?;
+    dialogue::check(file)
 }
 
 fn check_absence(file: &DialectFile) -> Result<(), DialectError> {

@@ -76,22 +76,31 @@ impl RatesPart {
         self.ends = Some((least.min(min), most.max(max)));
     }
 
-    fn merge(&mut self, other: &Self) {
+    /// Adds those of another worker.
+    pub(super) fn merge(&mut self, other: &Self) {
         self.all.merge(&other.all);
         other.ends.into_iter().for_each(|ends| self.widen(ends));
     }
 
+    /// The lowest and the highest rate, exactly; `None` without any.
+    pub(super) const fn ends(&self) -> Option<(f64, f64)> {
+        self.ends
+    }
+
+    /// The rate that `percentile` percent do not exceed.
+    pub(super) fn percentile(&self, percentile: f64) -> f64 {
+        let rate = match self.all.percentile(percentile) {
+            ..LEAST => 0.0,
+            rate => rate as f64 / RECORDED,
+        };
+        let (min, max) = self.ends.unwrap_or_default();
+        rate.max(min).min(max)
+    }
+
     fn into_record(self) -> Option<FeedRates> {
         let (min, max) = self.ends?;
-        let median = match self.all.percentile(50.0) {
-            ..LEAST => 0.0,
-            median => median as f64 / RECORDED,
-        };
-        Some(FeedRates {
-            min,
-            median: median.max(min).min(max),
-            max,
-        })
+        let median = self.percentile(50.0);
+        Some(FeedRates { min, median, max })
     }
 }
 

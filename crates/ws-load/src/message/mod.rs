@@ -4,14 +4,17 @@
 //! process and to processes elsewhere. All times are of the clock of the worker that takes the
 //! command or makes the report; a coordinator converts them in both directions.
 
+mod dialogues;
 mod drops;
 mod feed;
 mod handshakes;
 mod http;
 mod part;
+mod streams;
 mod terms;
 mod watch;
 
+pub(crate) use dialogues::DialoguesPart;
 pub(crate) use drops::DropsPart;
 pub(crate) use feed::{AgesPart, FeedPart};
 pub(crate) use handshakes::HandshakePart;
@@ -20,6 +23,7 @@ pub use part::StepPart;
 pub(crate) use part::{
     ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SegmentsPart, SlowPart, VisitsPart,
 };
+pub(crate) use streams::StreamsPart;
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};
 pub(crate) use watch::{NEVER, SentMessage, Stay, WatchPart, Watcher};
 

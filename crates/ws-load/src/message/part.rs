@@ -1,6 +1,6 @@
 //! A worker's part of a step: whole histograms, exact counts.
 
-use super::{DropsPart, FeedPart, HandshakePart, HttpPart, WatchPart};
+use super::{DialoguesPart, DropsPart, FeedPart, HandshakePart, HttpPart, StreamsPart, WatchPart};
 use crate::figures::{Counts, Latencies, Rows};
 use record::{AttemptFailures, CompressionUse, Drops, Faults, Heartbeats, Recorder};
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,10 @@ pub struct StepPart {
     pub(crate) feed: Option<Box<FeedPart>>,
     /// Absent where the dialect has no requests over HTTP.
     pub(crate) http: Option<Box<HttpPart>>,
+    /// Absent where answers do not come in parts.
+    pub(crate) streams: Option<Box<StreamsPart>>,
+    /// Absent without dialogues.
+    pub(crate) dialogues: Option<Box<DialoguesPart>>,
     /// Of clients that no sample waits for.
     pub(crate) slow: SlowPart,
     /// Absent where no client may leave.
@@ -78,6 +82,12 @@ impl StepPart {
         }
         if let Some(http) = other.http {
             self.http.get_or_insert_default().merge(*http);
+        }
+        if let Some(streams) = other.streams {
+            self.streams.get_or_insert_default().merge(&streams);
+        }
+        if let Some(dialogues) = other.dialogues {
+            self.dialogues.get_or_insert_default().merge(&dialogues);
         }
         self.slow.merge(other.slow);
         if let Some(churn) = other.churn {

@@ -294,7 +294,7 @@ impl Asks {
         }
         for file in plan.message.definition.iter() {
             let file = file.outlined();
-            let captured: Vec<&str> = file.captured().collect();
+            let captured: Vec<&str> = file.told().collect();
             for text in file.exchange() {
                 compiler.message("message.definition.open", text, &captured);
             }

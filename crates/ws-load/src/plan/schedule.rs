@@ -66,6 +66,9 @@ impl Schedule {
 
     /// Arrivals in all, and those of them that belong to the warm-up.
     pub(crate) fn counts(&self) -> (u64, u64) {
+        if let Some(recording) = self.recording.as_ref().filter(|of| of.is_dialogue()) {
+            return (recording.requests(), 0);
+        }
         let (mut all, mut warm_up) = (0, 0);
         for due in self.clone() {
             all += 1;
@@ -82,12 +85,18 @@ impl Schedule {
         self.expected_by_rate().min(self.end as f64)
     }
 
-    /// Requests per second at its start; of a recording in the mean.
+    /// Requests per second at its start; of a recording in the mean. Of dialogues, how many begin.
     pub(crate) fn rate(&self) -> f64 {
         match &self.recording {
+            Some(recording) if recording.is_dialogue() => self.load.rate,
             Some(recording) => recording.requests() as f64 * 1e9 / recording.length_ns() as f64,
             None => self.load.rate,
         }
+    }
+
+    /// True where it has the first request of each client alone: the others follow from answers.
+    pub(crate) fn is_dialogue(&self) -> bool {
+        self.recording.as_ref().is_some_and(Recording::is_dialogue)
     }
 
     fn expected_by_rate(&self) -> f64 {

@@ -3,6 +3,7 @@
 //! A round has one request of each client. Request `n` of a step belongs to client `n mod clients` and
 //! is the request `n div clients` of the script, which begins again after its last.
 
+use super::mix;
 use plan::Plan;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -12,6 +13,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Script {
     turns: Box<[Turn]>,
+    /// Each request but the first waits for the answer to the one before.
+    is_dialogue: bool,
     /// Nanoseconds from the last request to the first of the next pass.
     repeat_after_ns: Option<u64>,
 }
@@ -19,15 +22,24 @@ pub(crate) struct Script {
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     at_ns: u64,
+    /// What the client thinks in front of it.
+    think_ns: u64,
+    /// The share of that by which it may be shorter or longer.
+    jitter: f64,
     /// Its place among the kinds of the dialect.
     kind: u32,
     is_answered: bool,
 }
 
+/// Sets the times to think apart from all else that is drawn from a run's seed.
+const THINK: u64 = 0x7468_696E_6B;
+
 impl Script {
     /// The script of a plan whose dialect has one. A kind that the dialect does not have is left out.
     pub(crate) fn of(plan: &Plan) -> Option<Arc<Self>> {
-        let send = &plan.script()?.send;
+        let file = plan.script()?;
+        let send = &file.send;
+        let is_dialogue = file.is_dialogue();
         let kinds: HashMap<&str, (u32, bool)> = send
             .kinds
             .iter()
@@ -37,7 +49,12 @@ impl Script {
         let turns = send.script.iter().filter_map(|turn| {
             let (kind, is_answered) = *kinds.get(turn.kind.as_str())?;
             Some(Turn {
-                at_ns: turn.at.ns(),
+                at_ns: match is_dialogue {
+                    true => turn.after.map_or(0, plan::Nanos::ns),
+                    false => turn.at.ns(),
+                },
+                think_ns: turn.after.map_or(0, plan::Nanos::ns),
+                jitter: turn.jitter.unwrap_or(0.0),
                 kind,
                 is_answered,
             })
@@ -46,6 +63,7 @@ impl Script {
         (!turns.is_empty()).then(|| {
             Arc::new(Self {
                 turns,
+                is_dialogue,
                 repeat_after_ns: send.repeat_after.map(plan::Nanos::ns),
             })
         })
@@ -63,6 +81,25 @@ impl Script {
     /// True when an answer to the request is awaited.
     pub(crate) fn is_answered(&self, index: u64, clients: u64) -> bool {
         self.turn(index, clients).is_answered
+    }
+
+    /// True where requests wait for the answers before them.
+    pub(crate) const fn is_dialogue(&self) -> bool {
+        self.is_dialogue
+    }
+
+    /// Of a dialogue: the request that its client makes after this one, and how long it thinks before; the
+    /// time is a function of `draw`.
+    pub(crate) fn next(&self, index: u64, clients: u64, draw: u64) -> Option<(u64, u64)> {
+        let next = index + clients;
+        if next / clients >= self.turns.len() as u64 {
+            return None;
+        }
+        let turn = self.turn(next, clients);
+        // From -1 to 1: 53 random bits.
+        let drawn = (mix(THINK, draw) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+        let factor = 1.0 + turn.jitter * drawn;
+        Some((next, (turn.think_ns as f64 * factor) as u64))
     }
 
     /// Requests after which a step has no more; `None` where the script begins again.
@@ -125,10 +162,19 @@ impl Recording {
         pass.saturating_add(self.script.turns[(round % turns) as usize].at_ns)
     }
 
+    /// True where the moments of all requests but the first of each client follow from answers.
+    pub(super) fn is_dialogue(&self) -> bool {
+        self.script.is_dialogue
+    }
+
     /// The number and the moment of the next request. The numbers of clients that begin later are
     /// overtaken by those of a later round.
     pub(super) fn next(&mut self) -> Option<(u64, u64)> {
-        while self.next_round < self.rounds {
+        let rounds = match self.script.is_dialogue {
+            true => self.rounds.min(1),
+            false => self.rounds,
+        };
+        while self.next_round < rounds {
             let begins = self.round_ns(self.next_round);
             if self.open.peek().is_some_and(|Reverse(of)| of.0 < begins) {
                 break;
@@ -160,11 +206,14 @@ impl Script {
         const MS: u64 = 1_000_000;
         let turns = at_ms.iter().enumerate().map(|(kind, at)| Turn {
             at_ns: at * MS,
+            think_ns: 0,
+            jitter: 0.0,
             kind: kind as u32,
             is_answered: kind == 0,
         });
         Arc::new(Self {
             turns: turns.collect(),
+            is_dialogue: false,
             repeat_after_ns: repeat_after_ms.map(|ms| ms * MS),
         })
     }
@@ -215,6 +264,47 @@ mod tests {
         );
         let at: Vec<u64> = all(recording).iter().map(|(_, at)| at / MS).collect();
         assert_eq!(at, [0, 30, 40, 70, 80, 110]);
+    }
+
+    fn dialogue(think_ms: u64, jitter: f64) -> Arc<Script> {
+        let turn = |kind| Turn {
+            at_ns: 0,
+            think_ns: think_ms * MS,
+            jitter,
+            kind,
+            is_answered: true,
+        };
+        Arc::new(Script {
+            turns: (0..4).map(turn).collect(),
+            is_dialogue: true,
+            repeat_after_ns: None,
+        })
+    }
+
+    #[test]
+    fn of_a_dialogue_the_first_requests_are_sent_by_the_clock_and_each_leads_to_the_next() {
+        let script = dialogue(100, 0.0);
+        let recording = Recording::new(Arc::clone(&script), 3, 10.0, 0);
+        assert_eq!(recording.requests(), 12);
+        let firsts = all(recording);
+        assert_eq!(firsts, [(0, 0), (1, 100 * MS), (2, 200 * MS)]);
+        let next = |index| script.next(index, 3, index);
+        assert_eq!(next(1), Some((4, 100 * MS)));
+        assert_eq!(next(8), Some((11, 100 * MS)));
+        assert_eq!(next(9), None);
+    }
+
+    #[test]
+    fn a_time_to_think_is_shorter_or_longer_by_its_jitter_and_the_mean_stays() {
+        let script = dialogue(100, 0.5);
+        let times: Vec<u64> = (0..10_000)
+            .map(|draw| script.next(0, 1, draw).unwrap().1)
+            .collect();
+        assert!(times.iter().all(|ns| (50 * MS..150 * MS).contains(ns)));
+        let mean = times.iter().sum::<u64>() / 10_000;
+        // A standard deviation of the mean is 0.3 ms.
+        assert!(mean.abs_diff(100 * MS) < 2 * MS, "{mean}");
+        assert_eq!(script.next(0, 1, 7), script.next(0, 1, 7));
     }
 
     proptest! {

@@ -275,6 +275,8 @@ impl Watch {
             Ok(
                 Incoming::Ignored
                 | Incoming::Feed(_)
+                | Incoming::Progress(_)
+                | Incoming::Last(..)
                 | Incoming::Subscribed(_)
                 | Incoming::Unsubscribed(_)
                 | Incoming::SubscribedAs(_)

@@ -5,6 +5,8 @@ mod feeds;
 mod first_answers;
 pub mod for_benches;
 mod ledger;
+mod numbers;
+mod streams;
 mod verifier;
 mod visits;
 

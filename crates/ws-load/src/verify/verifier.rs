@@ -15,8 +15,9 @@ use super::envelope::Envelopes;
 use super::feeds::Feeds;
 use super::first_answers::{Answers, FirstAnswers, Understanding};
 use super::ledger::{Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window};
+use super::streams::Streams;
 use super::visits::Visits;
-use crate::dialect::{Codec, Incoming, Kind, Malformed, Parts, Returns, Stamps};
+use crate::dialect::{Codec, Incoming, Kind, Malformed, Parts, Returns, Said, Stamps};
 use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, OfSender, SlowPart, VisitsPart};
 use crate::net::{Asks, ConnectError};
@@ -44,6 +45,7 @@ macro_rules! listeners {
 
 mod ending;
 mod sent;
+mod streamed;
 
 pub(crate) struct Verifier {
     codec: Arc<dyn Codec>,
@@ -113,6 +115,10 @@ pub(crate) struct Verifier {
     pub(crate) asides: Option<Box<Asides>>,
     /// Absent where the dialect has none.
     pub(crate) feeds: Option<Box<Feeds>>,
+    /// Absent where answers do not come in parts.
+    streams: Option<Box<Streams>>,
+    /// The number of parts that the answer in hand says it has.
+    parts_said: Said<u64>,
     lead: Lead,
     /// How the first connection ended that this side did not close, in words.
     pub(crate) first_disconnect: Option<String>,
@@ -129,6 +135,7 @@ impl Verifier {
         workers: u32,
         understanding: Arc<Understanding>,
     ) -> Self {
+        let streams = codec.has_parts().then(Box::default);
         Self {
             opcode: codec.opcode(),
             parts: Parts::default(),
@@ -168,6 +175,8 @@ impl Verifier {
             first_answers: FirstAnswers::new(understanding),
             asides: None,
             feeds: None,
+            streams,
+            parts_said: Said::NotAsked,
             lead: Lead::default(),
             first_disconnect: None,
             asks: Asks::default(),
@@ -218,6 +227,7 @@ impl Verifier {
         self.forget_part(slot);
         self.gone[slot as usize / 64] |= 1 << (slot % 64);
         self.gone_count += 1;
+        self.parts_cut(slot);
     }
 
     /// Counts what was due to the clients that were lost since the last call. It goes through all
@@ -346,7 +356,12 @@ impl Verifier {
     fn parse(&mut self, slot: u32, payload: &[u8], at_ns: u64) {
         let tells = (self.codec.renews() && self.note_renewed(slot, payload))
             | self.acknowledge(slot, payload);
-        match self.codec.parse(payload) {
+        let (incoming, parts) = match self.codec.parse(payload) {
+            Ok(Incoming::Last(answer, parts)) => (Ok(*answer), parts),
+            incoming => (incoming, Said::NotAsked),
+        };
+        self.parts_said = parts;
+        match incoming {
             Ok(Incoming::Message {
                 kind,
                 stamp,
@@ -357,11 +372,11 @@ impl Verifier {
                 let room = self.room(slot);
                 if !intact {
                     self.faults.corrupt += 1;
-                } else if !tells && topic.is_none_or(|topic| topic == room) {
+                } else if !tells && self.streams.is_none() && topic.is_none_or(|of| of == room) {
                     self.envelopes
                         .learn(room, payload, kind, stamp, &*self.codec);
                 }
-                self.account(slot, kind, stamp, topic, at_ns);
+                self.account_last(slot, kind, stamp, topic, at_ns);
             }
             Ok(Incoming::InOrder(kind)) => {
                 self.first_answers.understood(Answers::TOLD);
@@ -397,6 +412,8 @@ impl Verifier {
             Ok(Incoming::Question(answer)) => self.asides().ask(slot, answer),
             Ok(Incoming::Heartbeat) => self.asides().heartbeats.push((slot, at_ns)),
             Ok(Incoming::Feed(message)) => self.feed(slot, &message, payload, at_ns),
+            Ok(Incoming::Progress(part)) => self.part(slot, part, payload, at_ns),
+            Ok(Incoming::Last(..)) => {}
             Err(why) => self.malformed_message(slot, payload, &why, at_ns),
         }
     }

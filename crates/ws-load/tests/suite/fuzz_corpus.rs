@@ -34,6 +34,11 @@ fn intact_answers_hold_the_stamp_once_where_their_file_says() {
         .filter_map(|[by_pattern, _]| by_pattern.as_deref());
     assert_eq!(pages.collect::<Vec<_>>(), ["a/b+c=="]);
     assert!(kept.iter().any(|[_, by_pointer]| by_pointer.is_some()));
+    let parts = corpus();
+    let parts = parts
+        .iter()
+        .filter_map(|bytes| recogniser::check_part(bytes));
+    assert_eq!(parts.collect::<Vec<u64>>(), [7]);
     for bytes in corpus() {
         (0..bytes.len()).for_each(|end| drop(recogniser::check(&bytes[..end])));
         met.extend(recogniser::check(&bytes).into_iter().map(|of| of.dialect));

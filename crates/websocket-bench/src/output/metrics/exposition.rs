@@ -1,6 +1,7 @@
 //! Metrics in the text format of OpenMetrics, which Prometheus reads.
 
-use super::figures::{Family, Figures, Unit, Value};
+use super::family::{Family, Unit, Value};
+use super::figures::Figures;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;

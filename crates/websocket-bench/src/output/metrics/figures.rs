@@ -1,35 +1,9 @@
 //! What a run has shown so far, as other programs collect it.
 
-use record::{Buckets, Event, Faults, Feed, Latency, Recorder, StepRecord, TimeRow};
+use super::family::{Family, Labelled, Unit, Value, figures};
+use super::streams::StreamTotals;
+use record::{Buckets, Event, Faults, Feed, Recorder, StepRecord, TimeRow};
 use std::collections::BTreeMap;
-
-/// A metric: what it is called, what it means, and what it is now.
-pub(super) struct Family {
-    /// Without `websocket_bench_` before it, and without what its unit adds.
-    pub(super) name: &'static str,
-    pub(super) help: &'static str,
-    pub(super) unit: Unit,
-    pub(super) value: Value,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
-    None,
-    Seconds,
-    Bytes,
-}
-
-/// Labels of a number, and the number.
-pub(super) type Labelled = (Vec<(&'static str, String)>, f64);
-
-pub(super) enum Value {
-    /// May rise and fall; absent without any.
-    Gauge(Vec<Labelled>),
-    /// Only rises.
-    Counter(Vec<Labelled>),
-    /// Latencies in buckets, and their sum in seconds.
-    Histogram(Buckets, f64),
-}
 
 /// Messages, bytes and completions; of steps that have ended exactly, of the one under way as far as
 /// it has been told.
@@ -75,6 +49,7 @@ pub(crate) struct Figures {
     feed: Option<FeedTotals>,
     /// Connections that ended in steps that have ended, by how they did.
     drops: BTreeMap<String, u64>,
+    streams: StreamTotals,
     last: Option<Box<StepRecord>>,
     carried: Option<u64>,
     has_ended: bool,
@@ -120,6 +95,7 @@ impl Figures {
                 for cause in record.drops.iter().flat_map(|drops| &drops.causes) {
                     *self.drops.entry(cause.name()).or_default() += cause.count;
                 }
+                self.streams.add(record);
                 if record.passed() {
                     self.carried = self.carried.max(Some(record.clients));
                 }
@@ -164,7 +140,7 @@ impl Figures {
         let none = Unit::None;
         let last = self.last.as_deref();
         let generator = last.map(|step| &step.generator);
-        vec![
+        let mut all = vec![
             Family {
                 name: "run",
                 help: "What runs: 1, with its version, workload and server type as labels",
@@ -305,7 +281,9 @@ impl Figures {
                 Unit::Seconds,
                 generator.map(|of| of.largest_lag_ns as f64 / 1e9),
             ),
-        ]
+        ];
+        all.extend(self.streams.families(last));
+        all
     }
 }
 
@@ -357,17 +335,4 @@ fn quantiles(step: &StepRecord) -> Vec<Labelled> {
         }
     }
     all
-}
-
-fn figures(of: &Latency) -> impl Iterator<Item = (&'static str, u64)> + use<> {
-    [
-        ("0.5", Some(of.p50_ns)),
-        ("0.9", Some(of.p90_ns)),
-        ("0.95", Some(of.p95_ns)),
-        ("0.99", Some(of.p99_ns)),
-        ("0.999", of.p999_ns),
-        ("1", Some(of.max_ns)),
-    ]
-    .into_iter()
-    .filter_map(|(quantile, ns)| Some((quantile, ns?)))
 }

@@ -2,8 +2,10 @@
 
 mod endpoint;
 mod exposition;
+mod family;
 mod figures;
 mod otlp;
+mod streams;
 
 use crate::args;
 use endpoint::Scrapes;

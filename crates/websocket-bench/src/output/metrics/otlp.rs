@@ -1,6 +1,7 @@
 //! Metrics pushed to a collector of OpenTelemetry: OTLP over gRPC.
 
-use super::figures::{Family, Figures, Labelled, Unit, Value};
+use super::family::{Family, Labelled, Unit, Value};
+use super::figures::Figures;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_client::MetricsServiceClient;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Text;

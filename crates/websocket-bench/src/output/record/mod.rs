@@ -1,7 +1,9 @@
 //! The record of a run in the forms that other programs read.
 
+mod fields;
 mod junit;
 mod seconds;
+mod streams;
 mod table;
 
 use crate::args;

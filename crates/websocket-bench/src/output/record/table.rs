@@ -1,12 +1,10 @@
 //! A record as CSV (RFC 4180): a line for each step, with the names of the record.
 
-use record::{Feed, HttpRequests, HttpUse, Latency, RunRecord, StepRecord};
+use super::fields::{FIGURES, field, figures};
+use super::streams;
+use record::{Feed, HttpRequests, HttpUse, RunRecord, StepRecord};
 use std::io::{self, Write};
 
-/// The columns of a distribution, after its name.
-const FIGURES: [&str; 9] = [
-    "count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns",
-];
 /// The columns of requests over HTTP, after their name.
 const HTTP: [&str; 4] = [
     "steps",
@@ -96,6 +94,7 @@ fn header(record: &RunRecord) -> Vec<String> {
     names.extend(FEED.map(|column| format!("feed_{column}")));
     names.extend(FIGURES.map(|figure| format!("feed_age_{figure}")));
     names.extend(HTTP.map(|column| format!("http_{column}")));
+    names.extend(streams::header());
     names
 }
 
@@ -142,6 +141,7 @@ fn line(number: usize, step: &StepRecord) -> Vec<String> {
     let age = feed.and_then(|feed| feed.age.as_ref());
     fields.extend(figures(age.and_then(|age| age.age.as_ref())));
     fields.extend(of_http(step.http.as_deref()));
+    fields.extend(streams::line(step));
     fields
 }
 
@@ -180,22 +180,4 @@ fn of_feed(feed: Option<&Feed>) -> [String; FEED.len()] {
         field(age.map(|of| of.most_negative_ns)),
         field(age.map(|of| of.unreadable)),
     ]
-}
-
-fn figures(of: Option<&Latency>) -> [String; FIGURES.len()] {
-    [
-        field(of.map(|of| of.count)),
-        field(of.map(|of| of.min_ns)),
-        field(of.map(|of| of.mean_ns)),
-        field(of.map(|of| of.p50_ns)),
-        field(of.map(|of| of.p90_ns)),
-        field(of.map(|of| of.p95_ns)),
-        field(of.map(|of| of.p99_ns)),
-        field(of.and_then(|of| of.p999_ns)),
-        field(of.map(|of| of.max_ns)),
-    ]
-}
-
-fn field(value: Option<impl ToString>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -54,9 +54,10 @@ pub(super) const OTHERS: &[Case] = &[
     ),
     ("OCPP 1.6 charge points", ocpp),
     (
-        "Stream of a language model: time to the first part, or to the end",
+        "A language model: the time to the first token, and tokens per second",
         model,
     ),
+    ("A session in which users think: log in, list, buy", session),
     ("A mix: nine searches for each purchase", shop),
 ];
 
@@ -252,14 +253,13 @@ fn ocpp(task: Task) {
 }
 
 fn model(task: Task) {
-    let task = task.at(servers::model());
-    let first = task.holds();
-    assert!(first.stdout.contains("95per-rtt"));
-    let whole = task
-        .with("\"/type\" = \"start\"", "\"/type\" = \"done\"")
-        .with("\"type\":\"start\"", "\"type\":\"done\"")
-        .with("\"delta\", \"done\"", "\"delta\", \"start\"");
-    whole.holds();
+    holds_and_finds_a_loss(task, servers::model(), br#""index":2"#);
+}
+
+fn session(task: Task) {
+    let task = task.at(servers::session(false));
+    task.holds();
+    task.at(servers::session(true)).fails(3, &["malformed"]);
 }
 
 fn shop(task: Task) {

@@ -6,7 +6,10 @@ use crate::lines::{self, Entry, write};
 use crate::raw_peer::{self, Script, frame};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 use ws_proto::Opcode;
 
 /// The token of the page.
@@ -376,20 +379,45 @@ pub(super) fn model() -> SocketAddr {
     lines::start(|| {
         |line: &str, client: &TcpStream| {
             let asked = parse(line);
-            let part = |kind: &str| {
+            let prompt = asked["prompt"].as_str();
+            if prompt.is_none_or(|text| !text.ends_with(['?', '.'])) {
+                return;
+            }
+            let id = &asked["id"];
+            for index in 0..4 {
                 answer(
                     client,
-                    &json!({"type": kind, "id": asked["id"], "text": "..."}),
-                )
-            };
-            if asked["prompt"]
-                .as_str()
-                .is_some_and(|text| text.ends_with(['?', '.']))
-            {
-                ["start", "delta", "delta", "delta", "done"]
-                    .into_iter()
-                    .for_each(part);
+                    &json!({"type": "token", "id": id, "index": index, "text": "..."}),
+                );
+                // timed: so that not all tokens of all answers are read at once; nothing waits for it.
+                thread::sleep(Duration::from_millis(1));
             }
+            answer(client, &json!({"type": "done", "id": id, "tokens": 4}));
+        }
+    })
+}
+
+/// A shop that sells what it showed to the one who asks with the token that it gave; `forgets` the
+/// tokens.
+pub(super) fn session(forgets: bool) -> SocketAddr {
+    let tokens = Arc::new(AtomicU64::new(100));
+    lines::start(move || {
+        let tokens = Arc::clone(&tokens);
+        let (mut token, mut shown) = (String::new(), 0);
+        move |line: &str, client: &TcpStream| {
+            let asked = parse(line);
+            let is_known = asked["token"] == token.as_str() && !forgets;
+            let message = match asked["do"].as_str() {
+                Some("login") => {
+                    let number = tokens.fetch_add(1, Ordering::SeqCst);
+                    (token, shown) = (format!("token-{number}"), number);
+                    json!({"token": token})
+                }
+                Some("list") if is_known => json!({"items": [{"id": shown}, {"id": 1}]}),
+                Some("buy") if is_known && asked["id"] == shown => json!({"bought": shown}),
+                _ => json!({"error": "who are you?"}),
+            };
+            answer(client, &message);
         }
     })
 }

@@ -108,7 +108,10 @@ impl Step {
             self.note_sent(*sample);
         }
         for sample in &samples.done {
-            if self.ledger.when_sent(sample.index).is_some() {
+            // A client that is lost in its dialogue does not send the rest.
+            let is_never_sent = sample.abandoned && self.ledger.is_dialogue();
+            let is_known = sample.index < self.ledger.len();
+            if is_known && (is_never_sent || self.ledger.when_sent(sample.index).is_some()) {
                 self.note_done(*sample);
             } else if sample.index < self.ledger.len() {
                 self.early.entry(sample.index).or_default().push(*sample);

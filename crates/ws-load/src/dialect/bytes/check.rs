@@ -289,12 +289,22 @@ pub(super) fn check_rule(key: &str, rule: &Rule, outline: &Rule) -> Result<(), D
         ("capture", !rule.capture.is_empty()),
         ("capture_in_string", rule.capture_in_string.is_some()),
         ("reason", rule.reason.is_some()),
+        ("part", rule.part.is_some()),
+        ("parts", rule.parts.is_some()),
     ];
     if let Some((name, _)) = of_json.into_iter().find(|(_, there)| *there) {
         return Err(DialectError::unfit(
             format!("{key}.{name}"),
             "looks into JSON, and the file is in bytes",
             "write a hole with a name in `pattern`, or `at` for bytes at a place",
+        ));
+    }
+    if rule.means == Meaning::Progress {
+        return Err(DialectError::unfit(
+            format!("{key}.means"),
+            "is `progress`, and the file is in bytes, whose answers come whole",
+            "write the file in text, or `ignored`, which passes over all but the last message of an \
+             answer",
         ));
     }
     let needs_topic = matches!(

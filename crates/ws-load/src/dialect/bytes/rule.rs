@@ -10,6 +10,7 @@ use crate::dialect::pattern::Captured;
 use crate::dialect::payload::{Body, stamp_of};
 use crate::dialect::place::{Place, is_answer};
 use crate::dialect::placeholders::check_variable;
+use crate::dialect::progress::Places;
 use crate::dialect::question::Answer;
 use crate::dialect::rules::{Compiled, How, Match, Rules};
 use crate::dialect::template::Template;
@@ -175,6 +176,7 @@ pub(in crate::dialect) fn compile(
         send: opening,
         answer,
         feed: None,
+        places: Places::default(),
         words: rule.words.clone().unwrap_or_default(),
         reason: None,
         topic: None,

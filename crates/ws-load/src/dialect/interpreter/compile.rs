@@ -11,7 +11,7 @@ use crate::dialect::place::{OPEN, is_answer};
 use crate::dialect::requirements::{self, READY};
 use crate::dialect::rules::Rules;
 use crate::dialect::template::shown;
-use crate::dialect::{Codec as _, Returns, Stamps, Variables};
+use crate::dialect::{Codec as _, Returns, Said, Stamps, Variables};
 use plan::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
 use std::sync::Arc;
 use ws_proto::Opcode;
@@ -30,7 +30,7 @@ pub fn check_dialect(file: &DialectFile) -> Result<(), DialectError> {
         let body = Body::new(padding.to_owned());
         let interpreter = Interpreter::compile(file, body, "ws://127.0.0.1/", stamps)?;
         let rules = file.receive.iter().enumerate();
-        for (index, rule) in rules.filter(|(_, rule)| is_answer(rule.means)) {
+        for (index, rule) in rules.filter(|(_, rule)| rule.example.is_some()) {
             interpreter.prove(index, rule, 41)?;
         }
     }
@@ -144,6 +144,7 @@ impl Interpreter {
             examples: file.receive.iter().filter_map(example).collect(),
             heartbeat: heartbeat::compile(file, &outline)?,
             feed: FeedTerms::of(&outline.receive),
+            has_parts: file.receive.iter().any(is_part),
             body,
             stamps,
         })
@@ -157,6 +158,7 @@ impl Interpreter {
         self.broadcast = self.broadcast.filter(|_| workload == Workload::Broadcast);
         self.publish = self.publish.filter(|_| workload == Workload::Rooms);
         self.answers_in_order &= workload == Workload::Echo;
+        self.has_parts &= workload == Workload::Echo;
         self.by_sequence.retain(|means| match means {
             Meaning::Echo => workload == Workload::Echo,
             Meaning::Result => workload == Workload::Broadcast,
@@ -192,6 +194,9 @@ impl Interpreter {
             Ok(found) if found.index != index => {
                 format!("rule {} matches it first", found.index + 1)
             }
+            Ok(found) if [found.part(), found.parts()].contains(&Said::Unreadable) => {
+                "the number of the part, or of the parts, is not found in it".to_owned()
+            }
             Ok(_) if rule.in_order => return Ok(()),
             Ok(found) if found.sequence() == Some(1) => return Ok(()),
             Ok(found) => match found.carried(&self.body, self.stamps) {
@@ -217,6 +222,10 @@ impl Variables for FirstMessage {
     fn write(&self, _name: &str, out: &mut Vec<u8>) {
         out.push(b'1');
     }
+}
+
+fn is_part(rule: &Rule) -> bool {
+    rule.means == Meaning::Progress
 }
 
 fn is_renewing(rule: &Rule) -> bool {

@@ -1,12 +1,14 @@
 //! The dialects of `dialects/` as a plan has them, and files that users may write.
 
 mod bytes;
+mod dialogue;
 mod feed;
 mod files;
 mod heartbeat;
 mod http;
 mod others;
 mod own;
+mod progress;
 mod pusher;
 mod questions;
 mod ready;

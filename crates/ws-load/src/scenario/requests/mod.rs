@@ -1,6 +1,7 @@
 //! Requests: sent in a closed loop when others are complete, or by the clock; every answer verified.
 
 mod backlog;
+mod dialogues;
 mod publish;
 mod rising;
 mod send;
@@ -12,7 +13,7 @@ use super::writer::{Way, Writer};
 use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, follow_asides};
 use crate::dialect::Returns;
 use crate::figures::{Counts, Cutter, Interval};
-use crate::message::{Command, Report, Samples, StepPart};
+use crate::message::{Command, DialoguesPart, Report, Samples, StepPart};
 use crate::plan::{Schedule, Script, population_of};
 use crate::verify::{Answers, Read, RoomConfirmed, Verifier};
 use backlog::{Backlog, Request};
@@ -43,6 +44,8 @@ pub(super) struct Requests {
     backlog: Backlog,
     /// Samples that this worker sends by the clock.
     by_clock: SendQueue,
+    /// Absent where clients do not wait for answers before their next requests.
+    dialogues: Option<Box<DialoguesPart>>,
     writer: Writer,
     /// Absent where requests are messages.
     publisher: Option<Box<Publisher>>,
@@ -73,6 +76,11 @@ impl Requests {
             rising: (setting.codec.says_number()).then(|| Rising::new(number, workers)),
             backlog: Backlog::default(),
             by_clock: SendQueue::default(),
+            dialogues: setting
+                .plan
+                .script()
+                .filter(|file| file.is_dialogue())
+                .map(|_| Box::default()),
             writer: Writer::new(&setting.plan),
             publisher: Publisher::of(&setting),
             sent: 0,
@@ -190,6 +198,7 @@ impl Requests {
                 continue;
             }
             self.verifier.client_lost(slot);
+            self.leave_dialogue(slot, clients.now_ns());
             if self.verifier.step().is_none() || clients.is_opening() {
                 clients.report(Report::OpenFailed(error.into()));
                 continue;
@@ -381,8 +390,12 @@ impl Scenario for Requests {
 
     #[inline]
     fn follow_up(&mut self, now_ns: u64, clients: &mut dyn Clients) {
-        if let Some(asides) = self.verifier.asides.take() {
+        if let Some(mut asides) = self.verifier.asides.take() {
+            let answered = std::mem::take(&mut asides.answered);
             follow_asides(*asides, self.verifier.codec().opcode(), clients);
+            if !answered.is_empty() {
+                self.continue_dialogues(answered);
+            }
         }
         if !self.verifier.confirmed.is_empty() {
             self.pass_on_confirmed(clients);
@@ -425,6 +438,7 @@ impl Scenario for Requests {
         if let Some(publisher) = &mut self.publisher {
             part.http.get_or_insert_default().publications = std::mem::take(&mut publisher.part);
         }
+        part.dialogues = self.take_dialogues();
         self.received_bytes = part.counts.received_bytes;
         let cutter = std::mem::take(&mut self.cutter);
         part.rows = cutter.finish(self.counts(), &self.verifier.latencies.completion);

@@ -22,7 +22,11 @@ impl Requests {
         };
         let planned = request.client / u64::from(self.workers);
         let room = ledger.room(request.index);
-        let Some(slot) = self.sender(planned as Slot, room, clients) else {
+        let slot = match self.dialogues {
+            None => self.sender(planned as Slot, room, clients),
+            Some(_) => self.speaker(&ledger, (request.index, planned as Slot), clients),
+        };
+        let Some(slot) = slot else {
             return;
         };
         if self.publish_sample(&ledger, slot, request, clients) {
@@ -210,8 +214,9 @@ impl Requests {
             self.verifier.sent_in_part(ledger, index, slot);
         }
         if !ledger.is_answered(index) {
-            self.verifier
-                .sent_unanswered(ledger, index, clients.now_ns());
+            let now_ns = clients.now_ns();
+            self.verifier.sent_unanswered(ledger, index, now_ns);
+            self.turn_over(ledger, index, now_ns);
         }
         if ledger.is_shared()
             && let Some(sent) = ledger.when_sent(index)

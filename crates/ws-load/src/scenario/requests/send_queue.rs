@@ -2,15 +2,19 @@
 
 use crate::plan::Schedule;
 use crate::verify::StepLedger;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// A worker's part of a schedule: the samples whose senders are its clients. Empty in a closed
 /// loop.
 pub(super) struct SendQueue {
-    /// When `next` is due; far in the future when there is none.
+    /// When the earliest is due; far in the future when there is none.
     due_ns: u64,
     next: Option<Send>,
     rest: Box<dyn Iterator<Item = Send> + std::marker::Send>,
+    /// What follows from answers: when it is due, its sample and its client.
+    later: BinaryHeap<Reverse<(u64, u32, u64)>>,
 }
 
 /// A sample that is to be sent at a moment of its own.
@@ -27,6 +31,7 @@ impl Default for SendQueue {
             due_ns: u64::MAX,
             next: None,
             rest: Box::new(std::iter::empty()),
+            later: BinaryHeap::new(),
         }
     }
 }
@@ -73,9 +78,31 @@ impl SendQueue {
         if !self.is_due(now_ns) {
             return None;
         }
-        let due = self.next.take();
-        self.advance();
-        due
+        let Some(Reverse((due_ns, index, client))) = self.earlier() else {
+            let due = self.next.take();
+            self.advance();
+            return due;
+        };
+        self.later.pop();
+        self.wait();
+        Some(Send {
+            index,
+            client,
+            due_ns,
+        })
+    }
+
+    /// The first of what follows from answers, if it is due before what is next by the clock.
+    fn earlier(&self) -> Option<Reverse<(u64, u32, u64)>> {
+        let first = self.later.peek().copied();
+        first.filter(|Reverse(of)| self.next.is_none_or(|next| of.0 < next.due_ns))
+    }
+
+    /// Sends one more.
+    pub(super) fn push(&mut self, send: Send) {
+        self.later
+            .push(Reverse((send.due_ns, send.index, send.client)));
+        self.due_ns = self.due_ns.min(send.due_ns);
     }
 
     /// When the next sample is due; far in the future when there is none.
@@ -85,11 +112,17 @@ impl SendQueue {
 
     /// True when no sample is left.
     pub(super) const fn is_empty(&self) -> bool {
-        self.next.is_none()
+        self.due_ns == u64::MAX
     }
 
     fn advance(&mut self) {
         self.next = self.rest.next();
-        self.due_ns = self.next.map_or(u64::MAX, |send| send.due_ns);
+        self.wait();
+    }
+
+    fn wait(&mut self) {
+        let next_ns = self.next.map_or(u64::MAX, |send| send.due_ns);
+        let later_ns = self.later.peek().map_or(u64::MAX, |Reverse(of)| of.0);
+        self.due_ns = next_ns.min(later_ns);
     }
 }

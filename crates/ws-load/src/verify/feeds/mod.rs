@@ -5,11 +5,9 @@
 //! counts in the step under way, or in the next. Everything else counts within a step. A message costs no
 //! memory but for the first of its sequence and for a number that is not the next.
 
-mod numbers;
-
 use crate::dialect::{FeedMessage, FeedNumber, FeedTerms, Said};
 use crate::message::{AgesPart, FeedPart};
-use numbers::{Numbers, Seen};
+use crate::verify::numbers::{Numbers, Seen};
 use plan::MOST_FEED_KEYS;
 use record::FeedNumbers;
 

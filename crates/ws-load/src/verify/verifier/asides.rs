@@ -22,6 +22,8 @@ pub(crate) struct Asides {
     answer_bytes: usize,
     /// Names and values that clients were told for their later messages.
     pub(crate) renewed: Vec<(u32, Vec<Told>)>,
+    /// Requests of dialogues that have their answers, by their samples, and when these came.
+    pub(crate) answered: Vec<(u32, u64)>,
     /// Clients whose heartbeats were answered, and when.
     pub(crate) heartbeats: Vec<(u32, u64)>,
 }

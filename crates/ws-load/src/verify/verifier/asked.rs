@@ -50,6 +50,22 @@ impl Asked {
         }
     }
 
+    /// The same, which waits on.
+    pub(super) fn peek_oldest(&self, slot: u32) -> Option<u64> {
+        match self {
+            Self::InOrder(asked) => asked.get(&slot)?.front().copied(),
+            _ => None,
+        }
+    }
+
+    /// The request of a client with this sequence or identifier, which has no answer and waits on.
+    pub(super) fn peek(&self, slot: u32, named: u64) -> Option<u64> {
+        match self {
+            Self::Identified(asked) => asked.get(&slot)?.get(&named).copied(),
+            _ => None,
+        }
+    }
+
     /// The oldest request of a client that has no answer, which has one now.
     pub(super) fn take_oldest(&mut self, slot: u32) -> Option<u64> {
         match self {
@@ -69,7 +85,7 @@ impl Asked {
 
 impl Verifier {
     /// The kind of the request with this stamp, where there are several.
-    fn kind_of(&self, stamp: u64) -> Option<u32> {
+    pub(super) fn kind_of(&self, stamp: u64) -> Option<u32> {
         let of_script = || {
             let step = self.step.as_ref()?;
             let index = self.stamps.sample(stamp)?.checked_sub(step.first_sample)?;
@@ -87,7 +103,7 @@ impl Verifier {
         if kind.is_some() && kind != self.kind_of(stamp) {
             self.faults.corrupt += 1;
         }
-        self.account(slot, Kind::Echo, stamp, None, at_ns);
+        self.account_last(slot, Kind::Echo, stamp, None, at_ns);
     }
 
     /// The result of the request of a client that has this identifier.
@@ -120,7 +136,7 @@ impl Verifier {
         if of_kind.is_some() && of_kind != self.kind_of(stamp) {
             self.faults.corrupt += 1;
         }
-        self.account(slot, kind, stamp, topic, at_ns);
+        self.account_last(slot, kind, stamp, topic, at_ns);
     }
 
     /// A client is about to send the request with this stamp, and with this sequence if requests say one.

@@ -8,6 +8,7 @@ use crate::verify::ledger::{Confirmed, Listeners, Missing, StepLedger};
 impl Verifier {
     /// Adds what was counted and recorded since the last time to a worker's part of a step.
     pub(crate) fn finish(&mut self, part: &mut StepPart) {
+        part.streams = self.finish_parts();
         part.latencies.merge(&std::mem::take(&mut self.latencies));
         part.faults.merge(&std::mem::take(&mut self.faults));
         part.of_sender.merge(std::mem::take(&mut self.of_sender));

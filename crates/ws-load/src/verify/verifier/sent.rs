@@ -9,7 +9,7 @@ use plan::Audience;
 use std::sync::Arc;
 
 impl Verifier {
-    /// A request that has no answer was sent: nothing of it is awaited.
+    /// A request that has no answer was sent, or one will not be sent: nothing of it is awaited.
     pub(crate) fn sent_unanswered(&mut self, step: &StepLedger, index: u32, now_ns: u64) {
         if step.take_echo(index) {
             step.abandon(index);

@@ -9,6 +9,7 @@ mod by_room;
 mod sample;
 mod site;
 mod sync;
+mod turns;
 
 #[cfg(all(test, loom))]
 mod models;

@@ -97,7 +97,7 @@ impl<'a> Listeners<'a> {
 
     /// True when the client is this worker's and has that slot.
     #[inline]
-    pub(super) const fn is_slot_of(&self, client: u32, slot: u32) -> bool {
+    pub(crate) const fn is_slot_of(&self, client: u32, slot: u32) -> bool {
         self.owns(client) && client / self.workers == slot
     }
 

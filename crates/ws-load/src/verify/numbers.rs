@@ -68,6 +68,13 @@ impl Numbers {
         }
     }
 
+    /// A sequence that begins with 1, which has not come yet.
+    pub(super) const fn from_one() -> Self {
+        let mut begun = Self::begin(0, false, 1);
+        begun.highest = 0;
+        begun
+    }
+
     /// The client is on its next connection. What the server sent on the last one after the client had
     /// begun to leave was not read: numbers up to the first that comes are not due.
     pub(super) const fn connect_anew(&mut self) {
