@@ -74,10 +74,10 @@ impl Publisher {
             topic: format!("{}{}", self.topic_prefix, topic_of(room)),
             stamp,
             timestamp: since.unwrap_or_default().as_secs(),
-            body_md5: self
-                .names("body_md5")
-                .then(|| md5(&body))
-                .unwrap_or_default(),
+            body_md5: match self.names("body_md5") {
+                true => md5(&body),
+                false => String::new(),
+            },
             signed: BTreeMap::new(),
             variables,
         };
