@@ -206,7 +206,8 @@ fn mqtt_asks_within_the_keep_alive_and_a_broker_of_mqtt_5_may_give_another() {
     let told = five.captured(&ack(&[0x13, 1, 44]));
     assert_eq!(told.len(), 1);
     let every = five.heartbeat().unwrap().every;
-    let of = |name: &str| (name == told[0].0).then(|| told[0].1.clone());
+    let of =
+        |name: &str| (name == told[0].0).then(|| String::from_utf8(told[0].1.clone()).unwrap());
     assert_eq!(every.of_client(of), Ok(300_000_000_000));
     for none in [&[0x13, 0, 0][..], &[], &[0x13, 1], &[0x99, 0x13, 0, 9]] {
         assert_eq!(five.captured(&ack(none)), [], "{none:?}");

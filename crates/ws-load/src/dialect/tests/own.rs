@@ -117,7 +117,7 @@ fn what_a_server_tells_is_kept_if_it_is_whole_and_harmless() {
     let told = br#"{"ok":true,"session":"s-7","at":{"shard":12}}"#;
     assert_eq!(codec.opened(told, None), Opening::Ready);
     let kept = [("session", "s-7"), ("shard", "12")];
-    let kept = kept.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let kept = kept.map(|(name, value)| (name.to_owned(), value.as_bytes().to_vec()));
     assert_eq!(codec.captured(told), kept);
     for (message, words) in [
         (

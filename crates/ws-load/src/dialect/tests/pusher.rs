@@ -40,7 +40,7 @@ fn a_client_signs_for_the_channel_of_all_and_then_for_that_of_its_room() {
     assert_eq!(
         codec.captured(&told),
         [("socket_id", "12.34"), ("timeout", "120")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .map(|(name, value)| (name.to_owned(), value.as_bytes().to_vec()))
     );
     let asks = |channel: &str, signature: &str| {
         Opening::Send(format!(
