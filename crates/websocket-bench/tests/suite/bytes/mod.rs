@@ -72,7 +72,7 @@ fn proves_a_loss(url: &str, file: &str, mark: &'static [u8]) {
     let (between, seen) = relay::leaving_out(server, mark, None, PASSED);
     let url = url.replace(authority, &between.to_string());
     // One at a time, so that no delivery comes together with that of another sample.
-    let alone = ["--sample-timeout", "10s", "--concurrent", "1"];
+    let alone = ["--sample-timeout", "25s", "--concurrent", "1"];
     let step = run("broadcast", &url, file, &[&clients[..], &alone].concat());
     let one = Faults {
         lost: 1,
