@@ -4,6 +4,8 @@
 //! of it cannot be measured, or would cost a shared worker its memory, its processor or its life.
 //! Pure: whether this machine has the memory, the files and the ports is found out elsewhere.
 
+mod mqtt;
+
 use super::bounds::{
     EXPONENTS, FACTORS, FRAGMENTS, KEPT_BYTES, LONGEST_NS, LONGEST_TEXT, MOST_ADDRESSES,
     MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING, MOST_POPULATIONS,
@@ -80,9 +82,7 @@ impl Plan {
                  dialect file as in dialect = \"./chat.toml\"",
             ));
         }
-        if let Some(terms) = &self.message.mqtt {
-            terms.validate(self)?;
-        }
+        self.validate_mqtt()?;
         self.validate_ranked_by()?;
         if self
             .message

@@ -13,13 +13,16 @@ use std::collections::BTreeSet;
 const SECRET: &str = "Kx82nvQ0";
 
 /// Texts of a plan that can hold a secret, by type and member. `plan` plants one in each.
-const OF_PLANS: [&str; 23] = [
+const OF_PLANS: [&str; 26] = [
     "Connection.cookies",
     "Connection.headers",
     "Connection.origin",
     "Connection.query",
     "Connection.subprotocols",
     "Heartbeat.send",
+    "MqttTerms.client_id",
+    "MqttTerms.password",
+    "MqttTerms.username",
     "OpeningExchange.send",
     "Plan.name",
     "Plan.reason",

@@ -168,7 +168,7 @@ fn terms_that_make_no_sense_are_refused_by_their_key() {
             "subscribe_qos = 1",
             "message.mqtt belongs to the dialects mqtt and mqtt5",
         ),
-        ("mqtt", "user = \"x\"", "unknown field user"),
+        ("mqtt", "user = \"x\"", "unknown key message.mqtt.user"),
     ] {
         let terms = format!("message.mqtt = {{ {terms} }}");
         let case = Case::of("ws://127.0.0.1:1/", 1, dialect, &terms);
