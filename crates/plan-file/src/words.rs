@@ -231,7 +231,7 @@ mod tests {
             ),
             (
                 "[message]\n\nzzz = 1\n",
-                "p.toml, line 3: unknown key `message.zzz`; known: dialect, padding, sizes, lines, definition",
+                "p.toml, line 3: unknown key `message.zzz`; known: dialect, padding, sizes, lines, definition, mqtt",
             ),
             (
                 "[[populations]]\nshares = 1\n",

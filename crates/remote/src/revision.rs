@@ -16,7 +16,7 @@ mod tests {
         RankedBy, Reading, Reconnect, Rooms, Scalar, SearchOf, SentUnit, Sizes, TemplateForm,
         Timestamps, TlsVersion,
     };
-    use record::Recorder;
+    use record::{DropHow, Recorder};
     use serde::Deserialize;
     use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
     use sha1::{Digest as _, Sha1};
@@ -50,6 +50,7 @@ mod tests {
         tracer.trace_simple_type::<Audience>()?;
         tracer.trace_simple_type::<Clients>()?;
         tracer.trace_simple_type::<Dialect>()?;
+        tracer.trace_simple_type::<DropHow>()?;
         tracer.trace_simple_type::<FaultDeed>()?;
         tracer.trace_simple_type::<FaultPart>()?;
         tracer.trace_simple_type::<HttpCapture>()?;

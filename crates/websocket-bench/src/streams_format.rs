@@ -129,7 +129,7 @@ mod tests {
             lines[0],
             "parts        9 of 2 answers; each answer 4 to 5, median 4; 1 ended with their connection"
         );
-        assert!(lines[1].starts_with("first part   p50 20.0"), "{text}");
+        assert!(lines[1].starts_with("first part   p50 20ms"), "{text}");
         assert_eq!(lines[2], "parts/s      median 20.0, p5 20.0");
         of.numbers.missing = 1;
         of.numbers.unawaited = 2;

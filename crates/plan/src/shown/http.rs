@@ -109,7 +109,7 @@ mod tests {
         let value = serde_json::json!({
             "name": "n", "summary": "s", "receive": [],
             "open": {"http": [{
-                "url": "/login?token={token}&key=of-the-url",
+                "url": "/login?token={token}&key=of-the-address",
                 "headers": {"Authorization": "Bearer of-header", "X-Api-Key": "{key}", "Accept": "some/thing"},
                 "body": "password=of-the-form&user={user}",
             }, {
@@ -133,9 +133,9 @@ mod tests {
         let due = [
             "Bearer of-header",
             "of-signature",
+            "of-the-address",
             "of-the-body",
             "of-the-form",
-            "of-the-url",
         ];
         assert_eq!(secrets, due);
         assert!(!file.lacks_http_secrets());

@@ -292,7 +292,9 @@ impl Outputs {
             if let Some(watched) = &step.watched {
                 writeln!(out, "{}", watch_format::watched(watched))?;
             }
-            if let Some(drops) = &step.drops {
+            // A search has one line for each step; its last one tells how the first connection ended.
+            let is_held = step.connections.is_some() || step.watched.is_some();
+            if let Some(drops) = step.drops.as_deref().filter(|_| is_held || self.verbose) {
                 writeln!(out, "{}", drop_format::drops(drops))?;
             }
             if self.verbose {

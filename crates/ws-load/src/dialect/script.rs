@@ -119,7 +119,8 @@ fn check_turns(file: &DialectFile) -> Result<(), DialectError> {
                 "write the `name` of one of [[send.kinds]]",
             ));
         }
-        if turn.at < before || turn.at > day {
+        // In a dialogue it is refused as such.
+        if !file.is_dialogue() && (turn.at < before || turn.at > day) {
             return Err(DialectError::unfit(
                 key("at"),
                 format!("is {}, the one before it is at {before}", turn.at),

@@ -14,7 +14,7 @@ type Cause = (DropHow, Option<u16>);
 /// Connections that ended in a step and that the generator did not close.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DropsPart {
-    causes: BTreeMap<Cause, Dropped>,
+    causes: Vec<(Cause, Dropped)>,
 }
 
 /// Those of one cause.
@@ -53,24 +53,25 @@ impl DropsPart {
 
     /// A peer may close with any of 65,536 codes: the causes after the first ones are one.
     fn place(&mut self, cause: Cause) -> &mut Dropped {
-        let is_known = self.causes.contains_key(&cause);
         let has_room = self.causes.len() < DropTimes::MOST_CAUSES - 1;
-        let cause = match is_known || has_room {
+        let known = |cause| self.causes.iter().position(|(of, _)| *of == cause);
+        let cause = match has_room || known(cause).is_some() {
             true => cause,
             false => (DropHow::Other, None),
         };
-        self.causes.entry(cause).or_default()
+        let place = known(cause).unwrap_or_else(|| {
+            self.causes.push((cause, Dropped::default()));
+            self.causes.len() - 1
+        });
+        &mut self.causes[place].1
     }
 
     /// The same for people; `None` where no connection ended.
     pub(crate) fn into_record(self) -> Option<DropTimes> {
-        let last = self
-            .causes
-            .values()
-            .flat_map(|of| of.seconds.keys())
-            .max()?;
+        let all = self.causes.iter().flat_map(|(_, of)| of.seconds.keys());
+        let last = u64::from(*all.max()?);
         let mut seconds = 1;
-        while u64::from(*last) / seconds >= MOST_INTERVALS {
+        while last / seconds >= MOST_INTERVALS {
             seconds *= 2;
         }
         let mut causes: Vec<DropCause> = self
@@ -78,7 +79,7 @@ impl DropsPart {
             .into_iter()
             .map(|of| cause(of, seconds))
             .collect();
-        causes.sort_by_key(|cause| Reverse(cause.count));
+        causes.sort_by_key(|cause| (Reverse(cause.count), cause.how, cause.code));
         Some(DropTimes {
             interval_ns: seconds.saturating_mul(1_000_000_000),
             causes,

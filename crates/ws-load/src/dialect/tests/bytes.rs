@@ -43,8 +43,13 @@ example = '01 {stamp:be8} {padding}'
 "#;
 
 fn codec_of(text: &str, padding: u32) -> std::sync::Arc<dyn Codec> {
+    check_dialect(&read_dialect(text).unwrap()).unwrap();
+    unproven(text, padding)
+}
+
+/// Of a file whose rules may not understand their own examples.
+fn unproven(text: &str, padding: u32) -> std::sync::Arc<dyn Codec> {
     let file = read_dialect(text).unwrap();
-    check_dialect(&file).unwrap();
     codec_of_all(&crate::test_plan("ws://h/").with(|plan| {
         plan.message.dialect = Dialect::File;
         plan.message.definition = Some(Box::new(file));
@@ -201,7 +206,7 @@ fn messages_stand_behind_their_length_or_show_their_end() {
 fn an_answer_is_learned_only_where_its_stamp_decides_nothing() {
     let learns = |rules: &str, at: &str| {
         let text = ECHO.replace("[[receive]]", &format!("{rules}\n[[receive]]\n{at}"));
-        let codec = codec_of(&text, 2);
+        let codec = unproven(&text, 2);
         codec.is_the_same(&written(&*codec, 77, &NoVariables), &(1..9))
     };
     assert!(learns("", ""));

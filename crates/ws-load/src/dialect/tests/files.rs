@@ -72,7 +72,7 @@ fn the_examples_of_the_documentation_make_sense() {
     let text = include_str!("../../../../../docs/dialects.md");
     let examples = text.split("```toml\n").skip(1);
     let examples: Vec<&str> = examples.map(|of| of.split("```").next().unwrap()).collect();
-    assert_eq!(examples.len(), 12);
+    assert_eq!(examples.len(), 16);
     for example in examples {
         check_dialect(&read_dialect(example).unwrap()).unwrap();
     }

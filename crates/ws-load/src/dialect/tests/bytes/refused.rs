@@ -123,7 +123,7 @@ fn rules_say_in_one_way_what_they_match() {
             "`receive[2].pattern` does not say where one hole ends",
         ),
         (
-            "means = \"ignored\"\npattern = '{any} {stamp} {any}'",
+            "means = \"ignored\"\npattern = '{any} {stamp:be8} {any}'",
             "`receive[2].pattern` does not say where one hole ends",
         ),
         (
