@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// What stands in the place of a secret.
-const REDACTED: &str = "REDACTED";
+pub(crate) const REDACTED: &str = "REDACTED";
 /// A parameter whose name has one of these in it carries a secret ...
 const WITHIN: [&str; 15] = [
     "token",

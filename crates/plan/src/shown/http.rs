@@ -2,7 +2,7 @@
 //! is none.
 
 use crate::handshake::{REDACTED_VALUE, is_literal};
-use crate::redact::{is_secret, members_but, parameters_but, redacted_members};
+use crate::redact::{REDACTED, is_secret, members_but, parameters_but, redacted_members};
 use crate::{DialectFile, Signature};
 use std::collections::BTreeMap;
 
@@ -47,6 +47,7 @@ impl DialectFile {
             .flat_map(|of| of.signatures.values());
         let keys = signatures.map(|of| of.key.clone());
         found.extend(keys.filter(|key| is_literal(key)));
+        found.retain(|secret| secret != REDACTED && secret != REDACTED_VALUE);
         found
     }
 

@@ -13,16 +13,19 @@ use std::collections::BTreeSet;
 const SECRET: &str = "Kx82nvQ0";
 
 /// Texts of a plan that can hold a secret, by type and member. `plan` plants one in each.
-const OF_PLANS: [&str; 26] = [
+const OF_PLANS: [&str; 29] = [
     "Connection.cookies",
     "Connection.headers",
     "Connection.origin",
     "Connection.query",
     "Connection.subprotocols",
     "Heartbeat.send",
-    "MqttTerms.client_id",
-    "MqttTerms.password",
-    "MqttTerms.username",
+    "HttpPublication.body",
+    "HttpPublication.headers",
+    "HttpPublication.url",
+    "HttpStep.body",
+    "HttpStep.headers",
+    "HttpStep.url",
     "OpeningExchange.send",
     "Plan.name",
     "Plan.reason",
@@ -42,8 +45,9 @@ const OF_PLANS: [&str; 26] = [
     "Target.url",
 ];
 /// Texts that this program or this machine fills, names and places in messages, and paths. The command
-/// is in the hands of the program that was given it.
-const OWN: [&str; 49] = [
+/// is in the hands of the program that was given it. A plan with a password for MQTT that is no variable is
+/// refused.
+const OWN: [&str; 62] = [
     "Connection.data",
     "DialectFile.name",
     "DialectFile.separator",
@@ -55,18 +59,31 @@ const OWN: [&str; 49] = [
     "Environment.distribution",
     "Environment.kernel",
     "Heartbeat.every",
+    "HttpCapture.cookie",
+    "HttpCapture.header",
+    "HttpCapture.json",
+    "HttpCapture.pattern",
+    "HttpPublication.method",
+    "HttpStep.method",
+    "KindTimes.kind",
     "Latency.histogram",
     "Message.dialect",
     "Message.lines",
+    "MqttTerms.client_id",
+    "MqttTerms.password",
+    "MqttTerms.username",
     "PayloadLines.file",
     "PayloadLines.sha1",
     "RequestKind.name",
+    "Rule.at",
     "Rule.capture",
     "Rule.capture_in_string",
     "Rule.key",
     "Rule.kind",
     "Rule.line",
     "Rule.number",
+    "Rule.part",
+    "Rule.parts",
     "Rule.pattern",
     "Rule.payload",
     "Rule.prefix",
@@ -147,16 +164,23 @@ fn words() -> String {
 
 fn plan() -> Plan {
     let message = format!("{{\"type\":\"init\",\"apiKey\":\"{SECRET}\",\"text\":\"{{payload}}\"}}");
+    let url = format!("http://u:{SECRET}@h/?token={SECRET}");
+    let headers = json!({ "Authorization": format!("Bearer {SECRET}"), "Cookie": SECRET });
     let file = json!({
         "name": "own",
         "summary": "one",
         "heartbeat": { "every": "30s", "send": message },
         "open": {
+            "http": [{ "url": url, "headers": headers, "body": message }],
             "send": message,
             "signatures": { "signature": { "key": SECRET, "of": "{id}" } },
             "receive": [{ "pattern": "{x}", "means": "send", "send": message }],
         },
         "send": {
+            "http": {
+                "url": url, "headers": headers, "body": message,
+                "signatures": { "signature": { "key": SECRET, "of": "{body_md5}" } },
+            },
             "echo": message,
             "broadcast": message,
             "publish": message,

@@ -118,7 +118,7 @@ pub fn pattern_in_bytes(text: &str) -> Option<String> {
         "summary": "Any pattern.",
         "opcode": "binary",
         "form": "hex",
-        "packed": text.len() % 2 == 0,
+        "packed": text.len().is_multiple_of(2),
         "send": {"echo": text},
         "receive": [
             {"means": "echo", "pattern": text, "example": text},

@@ -32,7 +32,7 @@ struct Turn {
 }
 
 /// Sets the times to think apart from all else that is drawn from a run's seed.
-const THINK: u64 = 0x7468_696E_6B;
+const THINK: u64 = 0x0074_6869_6E6B;
 
 impl Script {
     /// The script of a plan whose dialect has one. A kind that the dialect does not have is left out.

@@ -160,7 +160,7 @@ fn rules_say_in_one_way_what_they_match() {
         ),
         (
             "means = \"feed\"\npattern = '{price}'",
-            "`receive[2].pattern` has {price}, which means nothing in a feed",
+            "`receive[2].capture.price` is captured by no rule of [open]",
         ),
         (
             "means = \"feed\"\npattern = '{stamp}'",
