@@ -123,7 +123,7 @@ fn end_within_text(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at)
 }
 
-fn without_users(text: &str) -> String {
+pub(crate) fn without_users(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find("://") {

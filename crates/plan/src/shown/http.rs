@@ -2,7 +2,9 @@
 //! is none.
 
 use crate::handshake::{REDACTED_VALUE, is_literal};
-use crate::redact::{REDACTED, is_secret, members_but, parameters_but, redacted_members};
+use crate::redact::{
+    REDACTED, is_secret, members_but, parameters_but, redacted_members, without_users,
+};
 use crate::{DialectFile, Signature};
 use std::collections::BTreeMap;
 
@@ -11,14 +13,14 @@ impl DialectFile {
     pub(super) fn redact_http(&mut self) {
         for step in &mut self.open.http {
             redact_headers(&mut step.headers);
-            step.url = parameters_but(&step.url, &is_literal);
+            step.url = redacted_url(&step.url);
             step.body = step.body.take().map(|body| without_secrets(&body));
         }
         if let Some(of) = &mut self.send.http {
             redact_headers(&mut of.headers);
-            of.url = parameters_but(&of.url, &is_literal);
+            of.url = redacted_url(&of.url);
             of.body = without_secrets(&of.body);
-            of.signatures.values_mut().for_each(redact_key);
+            of.signatures.values_mut().for_each(redact_signature);
         }
     }
 
@@ -59,7 +61,7 @@ impl DialectFile {
         let mut all = steps.chain(publication);
         all.any(|text| {
             let is_replaced = |before| text.contains(&format!("{before}REDACTED"));
-            text == REDACTED_VALUE || is_replaced("=") || is_replaced(":\"")
+            text == REDACTED_VALUE || is_replaced("=") || is_replaced(":\"") || is_replaced("//")
         })
     }
 }
@@ -77,10 +79,16 @@ fn redact_headers(headers: &mut BTreeMap<String, String>) {
     }
 }
 
-fn redact_key(signature: &mut Signature) {
+fn redact_signature(signature: &mut Signature) {
     if is_literal(&signature.key) {
         REDACTED_VALUE.clone_into(&mut signature.key);
     }
+    signature.of = redacted_url(&without_secrets(&signature.of));
+}
+
+/// A URL without the secrets of its user and of its parameters.
+fn redacted_url(url: &str) -> String {
+    parameters_but(&without_users(url), &is_literal)
 }
 
 /// A body that is JSON or a form.

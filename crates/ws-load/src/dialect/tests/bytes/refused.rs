@@ -163,7 +163,7 @@ fn rules_say_in_one_way_what_they_match() {
             "`receive[2].capture.price` is captured by no rule of [open]",
         ),
         (
-            "means = \"feed\"\npattern = '{stamp}'",
+            "means = \"feed\"\npattern = '{stamp:be8}'",
             "`receive[2].pattern` looks for what a request carried",
         ),
         (
