@@ -3,16 +3,17 @@
 mod beats;
 pub(super) mod bytes;
 mod feeds;
+mod populations;
 mod tickets;
 
 use super::super::bench::Draws;
 use super::returns::Returns;
 use plan::{
-    Arrivals, Audience, BackLimit, Backoff, ChangesRoom, Clients, ComesAndGoes, Compression,
-    Connect, Cut, Dialect, Io, Life, Load, Message, Nanos, OpenLoop, Plan, Population, Ramp,
-    Reading, Reconnect, Rooms, Search, SearchOf, Size, Sizes, Timestamps, Uniform, Watch, Zipf,
-    built_in_dialects,
+    Arrivals, Audience, BackLimit, Clients, ComesAndGoes, Compression, Connect, Dialect, Io, Life,
+    Load, Message, Nanos, OpenLoop, Plan, Population, Ramp, Reading, Rooms, Search, SearchOf, Size,
+    Sizes, Timestamps, Uniform, Watch, Zipf, built_in_dialects,
 };
+use populations::populations;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use test_servers::Framework;
@@ -382,67 +383,6 @@ pub(super) fn describe(message: &mut Message) {
         message.dialect = Dialect::File;
         message.definition = Some(Box::new(file.clone()));
     }
-}
-
-fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
-    let stays = Population {
-        share: dice.between(1, 4) as u32,
-        ..Population::default()
-    };
-    let mut all = vec![stays];
-    if dice.once_in(3) {
-        return all;
-    }
-    let to_others = plan.audience != Audience::Sender;
-    if to_others && dice.once_in(2) {
-        // With so many of them, a worker has no other clients.
-        all.push(Population {
-            share: dice.of(&[1, 2, 4, 9, 30]),
-            reads: dice.of(&[
-                Reading::Stopped,
-                Reading::BytesPerSecond(1_000),
-                Reading::BytesPerSecond(100_000),
-            ]),
-            ..Population::default()
-        });
-        if dice.once_in(2) {
-            return all;
-        }
-    }
-    let reconnect = match dice.of(&[true, true, false, false, false]) {
-        true => Reconnect::Never,
-        false => Reconnect::Backoff(Backoff {
-            first: Nanos::millis(dice.of(&[1, 100])),
-            most: Nanos::millis(200),
-            ..Backoff::default()
-        }),
-    };
-    let leaves = |life| Population {
-        share: 2,
-        life,
-        reconnect,
-        ..Population::default()
-    };
-    match dice.between(0, 5) {
-        0 | 1 => all.push(leaves(Life::ComesAndGoes(ComesAndGoes {
-            stays: Nanos::millis(dice.of(&[200, 1_000, 5_000])),
-            away: Nanos::millis(dice.of(&[50, 300])),
-        }))),
-        2 => all.push(leaves(Life::Cut(Cut {
-            at: Nanos::millis(200),
-        }))),
-        3 | 4 if matches!(plan.audience, Audience::Room(_)) => {
-            all.push(leaves(Life::ChangesRoom(ChangesRoom {
-                stays: Nanos::millis(dice.of(&[100, 500, 2_000])),
-                away: Nanos::millis(dice.of(&[20, 200, 1_000])),
-            })));
-        }
-        _ => {}
-    }
-    if dice.once_in(2) {
-        all.rotate_left(1);
-    }
-    all
 }
 
 fn load(dice: &mut Dice, plan: &Plan) -> Load {
