@@ -57,7 +57,7 @@ fn conditions(of: &Measurement) -> Vec<String> {
     let mut wrong = Vec::new();
     match &of.conformance {
         None => {
-            wrong.push("has no conformance checks of this build; leave out --skip-verify".into())
+            wrong.push("has no conformance checks of this build; measure it with `shootout run`, which makes them".into())
         }
         Some(checks) if !checks.passed() => {
             wrong.push("was measured although a check failed".into())
