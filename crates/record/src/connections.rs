@@ -1,6 +1,6 @@
 //! What a step of a `connect` run has besides the figures of every step.
 
-use super::{Latency, Memory, Told};
+use super::{DropHow, Latency, Memory, Told};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +109,16 @@ impl Drops {
     /// All together.
     pub const fn total(&self) -> u64 {
         self.closed + self.reset + self.unanswered + self.broken
+    }
+
+    /// Counts one.
+    pub const fn note(&mut self, how: DropHow) {
+        *match how {
+            DropHow::Closed | DropHow::Other => &mut self.closed,
+            DropHow::Reset => &mut self.reset,
+            DropHow::Unanswered => &mut self.unanswered,
+            DropHow::Broken => &mut self.broken,
+        } += 1;
     }
 
     /// Adds the counts of another part of the same step.

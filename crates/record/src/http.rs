@@ -26,7 +26,7 @@ pub struct HttpRequests {
     pub statuses: BTreeMap<String, u64>,
     /// What became of the first that failed.
     pub first_failure: Option<Told>,
-    /// Time from the request to the end of its answer, of those that did not fail. A step's has the
-    /// connection in it where it made a new one; a publication's has the wait for a free one.
+    /// Time from the request to the end of its answer, without those that failed. It includes making a new
+    /// connection for a step, and the wait for a free connection for a publication.
     pub took: Option<Latency>,
 }

@@ -6,13 +6,13 @@ use crate::{figures, scale};
 use record::{DropCause, DropTimes, RunRecord, StepRecord};
 
 /// Columns of the chart at most; of a longer run several seconds are in each.
-const COLUMNS: u64 = 240;
+const MOST_COLUMNS: u64 = 240;
 /// Causes that have a line of their own; the others share one.
 const LINES: usize = 4;
 const OTHERS: &str = "others";
 
 /// The columns of the table of causes.
-pub(crate) const CELLS: [&str; 6] = [
+pub(crate) const COLUMNS: [&str; 6] = [
     "clients",
     "connections",
     "how",
@@ -42,7 +42,7 @@ impl<'a> Course<'a> {
             });
             end_s += seconds(step.elapsed_ns).max(told_s);
         }
-        let column_s = (end_s / COLUMNS as f64).ceil().max(1.0);
+        let column_s = (end_s / MOST_COLUMNS as f64).ceil().max(1.0);
         Self {
             steps,
             end_s,
@@ -142,7 +142,7 @@ fn by_count(all: &[StepRecord]) -> Vec<String> {
 }
 
 /// A row of the table for each cause of each step.
-pub(crate) fn rows(step: &StepRecord) -> Vec<[String; CELLS.len()]> {
+pub(crate) fn rows(step: &StepRecord) -> Vec<[String; COLUMNS.len()]> {
     let Some(drops) = step.drops.as_deref() else {
         return Vec::new();
     };
@@ -153,7 +153,7 @@ pub(crate) fn rows(step: &StepRecord) -> Vec<[String; CELLS.len()]> {
         .collect()
 }
 
-fn row(step: &StepRecord, drops: &DropTimes, cause: &DropCause) -> [String; CELLS.len()] {
+fn row(step: &StepRecord, drops: &DropTimes, cause: &DropCause) -> [String; COLUMNS.len()] {
     let at = |interval: Option<u64>| {
         interval.map_or_else(
             || "–".to_owned(),

@@ -24,8 +24,8 @@ struct Page<'a> {
     columns: Vec<&'static str>,
     steps: Vec<Step>,
     /// Of each way in which connections of a step ended.
-    drops: Vec<[String; drops::CELLS.len()]>,
-    drop_columns: [&'static str; drops::CELLS.len()],
+    drops: Vec<[String; drops::COLUMNS.len()]>,
+    drop_columns: [&'static str; drops::COLUMNS.len()],
     /// Of each step that has a feed.
     feeds: Vec<[String; feed::COLUMNS.len()]>,
     feed_columns: [&'static str; feed::COLUMNS.len()],
@@ -84,7 +84,7 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
         columns: columns(is_connect),
         steps: record.steps.iter().map(step).collect(),
         drops: record.steps.iter().flat_map(drops::rows).collect(),
-        drop_columns: drops::CELLS,
+        drop_columns: drops::COLUMNS,
         feeds: record.steps.iter().filter_map(feed::row).collect(),
         feed_columns: feed::COLUMNS,
         http: record.steps.iter().flat_map(http::rows).collect(),

@@ -61,7 +61,7 @@ impl LengthPrefix {
     }
 }
 
-/// How a number stands in a message.
+/// How a number is written in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberForm {
     /// As text. A stamp has 16 hexadecimal digits, all else is decimal.

@@ -25,12 +25,12 @@ pub struct HttpStep {
     /// The statuses of an answer that a client goes on with. Empty for 200 to 299.
     #[serde(default)]
     pub status: Vec<u16>,
-    /// What is kept of the answer, by name. `{name}` stands for it from then on.
+    /// What is kept of the answer, by name. Later texts may have it as `{name}`.
     #[serde(default)]
     pub capture: BTreeMap<String, HttpCapture>,
 }
 
-/// Where a value stands in an answer over HTTP.
+/// Where a value is in an answer over HTTP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HttpCapture {

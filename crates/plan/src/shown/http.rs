@@ -24,7 +24,7 @@ impl DialectFile {
         }
     }
 
-    /// What [`Self::redact_http`] replaces.
+    /// What [`Self::redact_http`] replaces, but for users of URLs, which no plan may have.
     pub(super) fn http_secrets(&self) -> Vec<String> {
         let mut found = Vec::new();
         let of_steps = self.open.http.iter();
@@ -35,20 +35,15 @@ impl DialectFile {
             let secret = headers.iter().filter(|(name, value)| hides(name, value));
             found.extend(secret.map(|(_, value)| value.clone()));
             found.extend(parameters(url));
-            found.extend(
-                body.into_iter()
-                    .flat_map(|body| parameters(&format!("&{body}"))),
-            );
-            found.extend(
-                body.into_iter()
-                    .flat_map(|body| members_but(body, &is_literal)),
-            );
+            found.extend(body.into_iter().flat_map(|body| literals(body)));
         }
         let signatures = publication
             .into_iter()
             .flat_map(|of| of.signatures.values());
-        let keys = signatures.map(|of| of.key.clone());
-        found.extend(keys.filter(|key| is_literal(key)));
+        for Signature { key, of } in signatures {
+            found.extend(Some(key.clone()).filter(|key| is_literal(key)));
+            found.extend(literals(of));
+        }
         found.retain(|secret| secret != REDACTED && secret != REDACTED_VALUE);
         found
     }
@@ -98,6 +93,13 @@ fn without_secrets(body: &str) -> String {
     form[1..].to_owned()
 }
 
+/// The literal secrets of a body that is JSON or a form.
+fn literals(body: &str) -> Vec<String> {
+    let mut found = parameters(&format!("&{body}"));
+    found.extend(members_but(body, &is_literal));
+    found
+}
+
 /// The literal secrets among the parameters of a text.
 fn parameters(text: &str) -> Vec<String> {
     let found = std::cell::RefCell::new(Vec::new());
@@ -128,7 +130,7 @@ mod tests {
             "send": {"http": {
                 "url": "/events?auth_key={key}&auth_signature={signature}",
                 "body": "{payload}",
-                "signatures": {"signature": {"key": "of-signature", "of": "{body_md5}"}},
+                "signatures": {"signature": {"key": "of-signature", "of": "{body_md5}&token=of-the-signed"}},
             }},
         });
         serde_json::from_value(value).unwrap()
@@ -145,6 +147,7 @@ mod tests {
             "of-the-address",
             "of-the-body",
             "of-the-form",
+            "of-the-signed",
         ];
         assert_eq!(secrets, due);
         assert!(!file.lacks_http_secrets());

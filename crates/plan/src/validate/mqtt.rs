@@ -56,7 +56,7 @@ impl Plan {
         if terms.subscribe_qos > 1 {
             return Err(contradiction(
                 "message.mqtt.subscribe_qos",
-                "is neither 0 nor 1: QoS 2 is not implemented",
+                "is neither 0 nor 1: write one of these; there is no QoS 2",
             ));
         }
         let is_published = matches!(self.workload(), Workload::Broadcast | Workload::Rooms);

@@ -2,7 +2,7 @@
 
 use crate::dialects::{Server, relay};
 use crate::lines::{self, write};
-use crate::support::{run_dialect_at, run_with_dialect};
+use crate::support::{only_step, run_dialect_at, run_with_dialect};
 use record::{Dialogues, Faults, RunRecord, StepRecord};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -113,8 +113,7 @@ sample_timeout = "15s"
 
 #[track_caller]
 fn only(record: &RunRecord) -> (&StepRecord, &Dialogues) {
-    assert_eq!(record.steps.len(), 1);
-    let step = &record.steps[0];
+    let step = only_step(record);
     (step, step.dialogues.as_deref().unwrap())
 }
 

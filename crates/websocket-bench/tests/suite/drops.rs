@@ -2,7 +2,7 @@
 //! closes them with codes.
 
 use crate::raw_peer::{self, Script, frame};
-use crate::support::{Ran, assert_valid, bench, finish, free_addr, honest, url};
+use crate::support::{Ran, assert_valid, bench, finish, free_addr, honest, only_step, url};
 use record::{DropHow, DropTimes, RunRecord};
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpStream};
@@ -133,9 +133,7 @@ fn held(addr: SocketAddr, more: &str, then: impl FnOnce() + Send) -> Left {
 
 impl Left {
     fn drops(&self) -> &DropTimes {
-        let [step] = &self.record.steps[..] else {
-            panic!("{:?}", self.record.outcome);
-        };
+        let step = only_step(&self.record);
         let drops = step.drops.as_deref().expect("connections ended");
         let of = step.connections.as_deref().unwrap().drops;
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Servers that close clients which are silent, whatever the clients are there for.
 
 use crate::lines;
-use crate::support::{Ran, assert_valid, bench, dialect_file, finish, run};
+use crate::support::{Ran, assert_valid, bench, dialect_file, finish, only_step, run};
 use plan::{DialectFile, built_in_dialects};
 use record::{End, Faults, Heartbeats, RunRecord, StepRecord};
 use std::fs;
@@ -90,9 +90,7 @@ pub(crate) fn carried_out(
 }
 
 pub(crate) fn only(record: &RunRecord) -> (&StepRecord, &Heartbeats) {
-    let [step] = &record.steps[..] else {
-        panic!("{record:#?}");
-    };
+    let step = only_step(record);
     (step, step.heartbeats.as_ref().unwrap())
 }
 

@@ -3,7 +3,7 @@
 
 use crate::dialects::{Server, relay};
 use crate::lines::{self, write};
-use crate::support::{Ran, dialect_file, run, run_dialect_at, run_with_dialect};
+use crate::support::{Ran, dialect_file, only_step, run, run_dialect_at, run_with_dialect};
 use record::{Faults, RunRecord, StepRecord, Streams};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -57,8 +57,7 @@ sample_timeout = "15s"
 /// The only step of a run.
 #[track_caller]
 fn only(record: &RunRecord) -> (&StepRecord, &Streams) {
-    assert_eq!(record.steps.len(), 1);
-    let step = &record.steps[0];
+    let step = only_step(record);
     (step, step.streams.as_deref().unwrap())
 }
 

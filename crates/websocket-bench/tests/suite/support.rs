@@ -2,7 +2,7 @@
 
 pub(crate) use crate::shared::{Ran, wait};
 
-use record::{RunRecord, run_schema};
+use record::{RunRecord, StepRecord, run_schema};
 use socket2::{Domain, Socket, Type};
 use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -77,6 +77,15 @@ pub(crate) fn assert_valid(path: &Path) -> RunRecord {
     let text = std::fs::read_to_string(path).unwrap();
     jsonschema::validate(&schema, &serde_json::from_str(&text).unwrap()).unwrap();
     record(path)
+}
+
+/// The only step of a run.
+#[track_caller]
+pub(crate) fn only_step(record: &RunRecord) -> &StepRecord {
+    let [step] = &record.steps[..] else {
+        panic!("one step: {record:#?}");
+    };
+    step
 }
 
 /// Writes a dialect file of that text into a folder, and gives its path.

@@ -4,6 +4,7 @@
 //! [`interpreter`] carries out. What it parses here is parsed fully; recognising messages without a
 //! parse is the work of [`crate::verify`].
 
+mod begun;
 mod binary;
 mod built_in;
 mod bytes;
@@ -19,7 +20,6 @@ mod interpreter;
 mod kinds;
 mod malformed;
 mod mqtt;
-mod parts;
 mod pattern;
 mod payload;
 mod place;
@@ -37,11 +37,11 @@ mod topic;
 pub use error::DialectError;
 pub use interpreter::check_dialect;
 
+pub(crate) use begun::Begun;
 pub(crate) use bytes::Fill;
 pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};
 pub(crate) use heartbeat::{Beat, Every, Heartbeat};
 pub(crate) use malformed::Malformed;
-pub(crate) use parts::Parts;
 pub(crate) use place::Carries;
 pub(crate) use placeholders::SEQUENCE;
 pub(crate) use progress::{Progress, Whose};

@@ -1,7 +1,7 @@
 //! What a step keeps of an answer.
 
 use super::exchange::Answer;
-use crate::net::{Asks, COOKIE, HttpFailure, Told};
+use crate::net::{Asks, COOKIE, HttpFailure, StepValue};
 use hyper::header::SET_COOKIE;
 use plan::HttpCapture;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(super) fn captured(
     answer: &Answer,
     wanted: &BTreeMap<String, HttpCapture>,
     asks: &Asks,
-) -> Result<Vec<Told>, HttpFailure> {
+) -> Result<Vec<StepValue>, HttpFailure> {
     let body = String::from_utf8_lossy(&answer.body);
     let json = || serde_json::from_str::<serde_json::Value>(&body).ok();
     let mut told = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn captured(
 }
 
 /// What is kept of a body under these names, for the law of the fuzz target.
-pub(crate) fn of_body(body: &[u8], wanted: &BTreeMap<String, HttpCapture>) -> Vec<Told> {
+pub(crate) fn of_body(body: &[u8], wanted: &BTreeMap<String, HttpCapture>) -> Vec<StepValue> {
     let answer = Answer {
         status: 200,
         headers: hyper::HeaderMap::new(),
@@ -74,7 +74,7 @@ fn within(body: &str, pattern: &str) -> Option<String> {
 }
 
 /// The cookies that an answer sets (RFC 6265, 5.2), but for those that a header cannot carry.
-pub(super) fn cookies(answer: &Answer) -> impl Iterator<Item = Told> {
+pub(super) fn cookies(answer: &Answer) -> impl Iterator<Item = StepValue> {
     let lines = answer.headers.get_all(SET_COOKIE).iter();
     lines.filter_map(|line| {
         let pair = line.to_str().ok()?.split(';').next()?;
@@ -84,7 +84,7 @@ pub(super) fn cookies(answer: &Answer) -> impl Iterator<Item = Told> {
 }
 
 /// Keeps cookies; the latest of a name counts, and an empty one ends it.
-pub(super) fn keep_cookies(jar: &mut Vec<Told>, answer: &Answer) {
+pub(super) fn keep_cookies(jar: &mut Vec<StepValue>, answer: &Answer) {
     for (name, value) in cookies(answer) {
         let name = format!("{COOKIE}{name}");
         jar.retain(|(of, _)| *of != name);

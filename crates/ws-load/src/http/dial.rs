@@ -37,7 +37,7 @@ pub(super) async fn dial(way: &Way) -> Result<Sender, HttpFailure> {
             why: error.to_string(),
         })?;
     tokio::spawn(async move {
-        // Whoever waits for an answer is told by it.
+        // The request that waits for an answer gets the same error.
         let _ = connection.await;
     });
     Ok(sender)

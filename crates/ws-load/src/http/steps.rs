@@ -5,7 +5,7 @@ use super::dial::dial;
 use super::exchange::{Answer, Sender, Written, exchange};
 use super::{Caller, Shared};
 use crate::clock;
-use crate::net::{HttpFailure, HttpUrl, Place, Told, body_place, cookie_pairs};
+use crate::net::{HttpFailure, HttpUrl, Place, StepValue, body_place, cookie_pairs};
 use hyper::body::Bytes;
 use plan::{HttpStep, media_type};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(crate) struct StepsDone {
     pub(crate) slot: u32,
     /// What they were told, with the cookies of the target.
-    pub(crate) told: Vec<Told>,
+    pub(crate) told: Vec<StepValue>,
     /// The steps that were made.
     pub(crate) took: Vec<Took>,
     /// Why the last of these is the last.
@@ -33,9 +33,9 @@ pub(crate) struct Took {
 /// A client on its way.
 #[derive(Default)]
 struct Walk<'a> {
-    told: Vec<Told>,
+    told: Vec<StepValue>,
     /// Cookies by host, of whatever port (RFC 6265, 8.5).
-    jars: HashMap<String, Vec<Told>>,
+    jars: HashMap<String, Vec<StepValue>>,
     /// The connection of the step before.
     open: Option<(Option<&'a str>, Sender)>,
 }

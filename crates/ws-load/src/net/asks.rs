@@ -81,8 +81,8 @@ struct Compiler {
     told_places: Vec<Wanted>,
 }
 
-/// What a client was told, by name.
-pub(crate) type Told = (String, String);
+/// What a step over HTTP told a client: a name, and the value.
+pub(crate) type StepValue = (String, String);
 
 /// Begins the name of a cookie that a step was told.
 pub(crate) const COOKIE: &str = "cookie:";
@@ -201,7 +201,7 @@ impl Text {
         }
     }
 
-    fn of(&self, data: &Data, client: u64, told: &[Told]) -> String {
+    fn of(&self, data: &Data, client: u64, told: &[StepValue]) -> String {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
@@ -215,7 +215,7 @@ impl Text {
     }
 }
 
-fn told_value<'a>(told: &'a [Told], name: &str) -> &'a str {
+fn told_value<'a>(told: &'a [StepValue], name: &str) -> &'a str {
     let found = told.iter().find(|(of, _)| of == name);
     found.map_or("", |(_, value)| value)
 }
@@ -351,7 +351,7 @@ impl Asks {
     }
 
     /// What a client of the run asks the server for, that steps over HTTP were told so much.
-    pub(crate) fn of_client(&self, client: u64, told: &[Told]) -> Asked {
+    pub(crate) fn of_client(&self, client: u64, told: &[StepValue]) -> Asked {
         let fill = |text: &Text| text.of(&self.data, client, told);
         let mut lines = fill(&self.lines);
         let mut cookies: Vec<String> = vec![fill(&self.cookies)];
@@ -369,7 +369,7 @@ impl Asks {
     }
 
     /// A text of a request over HTTP, with what stands for its variables written as `place` needs it.
-    pub(crate) fn fill(&self, text: &str, place: Place, client: u64, told: &[Told]) -> String {
+    pub(crate) fn fill(&self, text: &str, place: Place, client: u64, told: &[StepValue]) -> String {
         let mut out = String::new();
         for part in parts(text) {
             let Part::Variable(name) = part else {
@@ -437,7 +437,7 @@ impl Asks {
 }
 
 /// The cookies among what steps were told, as pairs.
-pub(crate) fn cookie_pairs(told: &[Told]) -> impl Iterator<Item = String> {
+pub(crate) fn cookie_pairs(told: &[StepValue]) -> impl Iterator<Item = String> {
     told.iter().filter_map(|(name, value)| {
         let name = name.strip_prefix(COOKIE)?;
         Some(format!("{name}={value}"))

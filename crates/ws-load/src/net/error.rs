@@ -4,6 +4,7 @@ use super::endpoint::Endpoint;
 use super::http_failure::HttpFailure;
 use super::tls::Offered;
 use crate::message::Unable;
+use record::DropHow;
 use std::io;
 use ws_proto::{
     CloseFrame, ConnectRefusal, DecodeError, HandshakeError, NegotiationError, escaped, printable,
@@ -234,6 +235,22 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
+    /// How a connection ended that was open, and the code of its close frame.
+    pub(crate) fn drop_cause(&self) -> (DropHow, Option<u16>) {
+        match self {
+            Self::Closed {
+                reset: false,
+                close,
+                ..
+            } => (DropHow::Closed, close.as_ref().map(|close| close.code)),
+            Self::PingUnanswered { .. } => (DropHow::Unanswered, None),
+            Self::Protocol { .. } | Self::TooLong { .. } | Self::Expands { .. } => {
+                (DropHow::Broken, None)
+            }
+            _ => (DropHow::Reset, None),
+        }
+    }
+
     /// True when this machine, and not the server, was the limit.
     pub const fn is_machine_limit(&self) -> bool {
         let is_step_limit = matches!(

@@ -17,7 +17,7 @@ mod target;
 mod tls;
 mod transport;
 
-pub(crate) use asks::{Asked, Asks, COOKIE, Told, body_place, cookie_pairs};
+pub(crate) use asks::{Asked, Asks, COOKIE, StepValue, body_place, cookie_pairs};
 pub(crate) use connection::{Connection, Phase, Tunnelling, Upgrade};
 pub use data::DataError;
 pub(crate) use data::Place;

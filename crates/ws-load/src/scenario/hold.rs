@@ -155,15 +155,7 @@ impl Hold {
     fn note_lost(&mut self, clients: &mut dyn Clients) {
         while let Some((slot, error)) = clients.take_lost() {
             self.part.cut_off += u64::from(self.under_way.remove(&slot).is_some());
-            let drops = &mut self.part.drops;
-            *match error {
-                ConnectError::Closed { reset: false, .. } => &mut drops.closed,
-                ConnectError::PingUnanswered { .. } => &mut drops.unanswered,
-                ConnectError::Protocol { .. }
-                | ConnectError::TooLong { .. }
-                | ConnectError::Expands { .. } => &mut drops.broken,
-                _ => &mut drops.reset,
-            } += 1;
+            self.part.drops.note(error.drop_cause().0);
             self.verifier.disconnected(&error);
             self.verifier.feed_ends(slot, clients.now_ns());
         }
@@ -223,7 +215,7 @@ impl Scenario for Hold {
     }
 
     fn upgraded(&mut self, slot: Slot) {
-        self.verifier.forget_part(slot);
+        self.verifier.forget_begun(slot);
     }
 
     fn ready(&mut self, slot: Slot, at_ns: u64, _: &mut dyn Clients) {

@@ -3,7 +3,7 @@
 
 use super::writer::{Way, Writer};
 use super::{Clients, Scenario, Setting, Slot, follow_asides};
-use crate::dialect::{Codec, Incoming, Kind, Malformed, Parts, Returns, identifier};
+use crate::dialect::{Begun, Codec, Incoming, Kind, Malformed, Returns, identifier};
 use crate::figures::Latencies;
 use crate::message::{
     Command, NEVER, OfSender, Report, SentMessage, Stay, StepPart, WatchPart, Watcher,
@@ -52,7 +52,7 @@ pub(super) struct Watch {
     first_malformed: Option<String>,
     latencies: Latencies,
     asides: Option<Box<Asides>>,
-    parts: Parts,
+    begun: Begun,
     received: u64,
     sent_bytes: u64,
 }
@@ -91,7 +91,7 @@ impl Watch {
             first_malformed: None,
             latencies: Latencies::default(),
             asides: None,
-            parts: Parts::default(),
+            begun: Begun::default(),
             received: 0,
             sent_bytes: 0,
         }
@@ -394,7 +394,7 @@ impl Scenario for Watch {
     }
 
     fn upgraded(&mut self, slot: Slot) {
-        self.parts.forget(slot);
+        self.begun.forget(slot);
     }
 
     fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {
@@ -416,7 +416,7 @@ impl Scenario for Watch {
             return;
         }
         let codec = Arc::clone(&self.codec);
-        let joined = self.parts.joined(slot, payload);
+        let joined = self.begun.joined(slot, payload);
         let mut rest = &*joined;
         let count = loop {
             let (message, behind) = codec.cut(rest);
@@ -428,7 +428,7 @@ impl Scenario for Watch {
             }
             rest = behind;
         };
-        self.parts.keep_end(slot, joined, count);
+        self.begun.keep_end(slot, joined, count);
     }
 
     fn follow_up(&mut self, _: u64, clients: &mut dyn Clients) {

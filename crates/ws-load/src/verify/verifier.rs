@@ -4,8 +4,8 @@
 
 mod asides;
 mod asked;
+mod begun;
 mod fed;
-mod parts;
 mod unawaited;
 
 pub(crate) use asides::Asides;
@@ -17,7 +17,7 @@ use super::first_answers::{Answers, FirstAnswers, Understanding};
 use super::ledger::{Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window};
 use super::streams::Streams;
 use super::visits::Visits;
-use crate::dialect::{Codec, Incoming, Kind, Malformed, Parts, Returns, Said, Stamps};
+use crate::dialect::{Begun, Codec, Incoming, Kind, Malformed, Returns, Said, Stamps};
 use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, OfSender, SlowPart, VisitsPart};
 use crate::net::{Asks, ConnectError};
@@ -49,9 +49,9 @@ mod streamed;
 
 pub(crate) struct Verifier {
     codec: Arc<dyn Codec>,
-    /// That of each message; of none while there are `parts`.
+    /// That of each message; of none while a message has `begun`.
     opcode: Opcode,
-    parts: Parts,
+    begun: Begun,
     /// A delivery that was overtaken is a fault.
     keeps_order: bool,
     /// What a sender gets of what it sends to others; else it is a fault.
@@ -138,7 +138,7 @@ impl Verifier {
         let streams = codec.has_parts().then(Box::default);
         Self {
             opcode: codec.opcode(),
-            parts: Parts::default(),
+            begun: Begun::default(),
             keeps_order: codec.keeps_order(),
             returns: codec.returns(),
             asked: Asked::new(&*codec),
@@ -224,7 +224,7 @@ impl Verifier {
     /// A client that was ready is gone: nothing more is sent by it. The ledger is told by
     /// [`Verifier::settle_lost`].
     pub(crate) fn client_lost(&mut self, slot: u32) {
-        self.forget_part(slot);
+        self.forget_begun(slot);
         self.gone[slot as usize / 64] |= 1 << (slot % 64);
         self.gone_count += 1;
         self.parts_cut(slot);

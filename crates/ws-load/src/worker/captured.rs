@@ -27,7 +27,7 @@ pub(super) struct Captured {
     every: String,
     by_client: HashMap<Token, Vec<Told>>,
     /// What steps over HTTP were told, which a client knows for the whole run.
-    of_steps: HashMap<Token, Vec<net::Told>>,
+    of_steps: HashMap<Token, Vec<net::StepValue>>,
 }
 
 impl Captured {
@@ -67,12 +67,12 @@ impl Captured {
     }
 
     /// Keeps what the steps of a client were told.
-    pub(super) fn keep_of_steps(&mut self, slot: Token, values: Vec<net::Told>) {
+    pub(super) fn keep_of_steps(&mut self, slot: Token, values: Vec<net::StepValue>) {
         self.of_steps.insert(slot, values);
     }
 
     /// What the steps of a client were told.
-    pub(super) fn of_steps(&self, slot: Token) -> &[net::Told] {
+    pub(super) fn of_steps(&self, slot: Token) -> &[net::StepValue] {
         self.of_steps.get(&slot).map_or(&[], Vec::as_slice)
     }
 

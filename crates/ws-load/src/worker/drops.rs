@@ -4,7 +4,6 @@ use super::clients::ClientTable;
 use crate::message::{DropsPart, Report, StepPart};
 use crate::net::ConnectError;
 use crate::scenario::Slot;
-use record::DropHow;
 use std::collections::VecDeque;
 
 impl ClientTable {
@@ -35,7 +34,8 @@ impl Drops {
         if let Some(began_ns) = self.began_ns {
             let second = now_ns.saturating_sub(began_ns) / 1_000_000_000;
             let second = u32::try_from(second).unwrap_or(u32::MAX);
-            self.part.note(cause(&error), second, || error.to_string());
+            self.part
+                .note(error.drop_cause(), second, || error.to_string());
         }
         self.lost.push_back((slot, error));
     }
@@ -49,20 +49,5 @@ impl Drops {
     pub(super) fn take(&mut self) -> DropsPart {
         self.began_ns = None;
         std::mem::take(&mut self.part)
-    }
-}
-
-fn cause(error: &ConnectError) -> (DropHow, Option<u16>) {
-    match error {
-        ConnectError::Closed {
-            reset: false,
-            close,
-            ..
-        } => (DropHow::Closed, close.as_ref().map(|close| close.code)),
-        ConnectError::PingUnanswered { .. } => (DropHow::Unanswered, None),
-        ConnectError::Protocol { .. }
-        | ConnectError::TooLong { .. }
-        | ConnectError::Expands { .. } => (DropHow::Broken, None),
-        _ => (DropHow::Reset, None),
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct EventLoop {
     workers: u32,
     pacing: Pacing,
     /// What clients have of messages that go on, and are not ready.
-    pub(super) begun: dialect::Parts,
+    pub(super) begun: dialect::Begun,
     /// The scenario takes bytes in place of messages.
     pub(super) takes_bytes: bool,
     pub(super) kernel_stamps: bool,
@@ -84,7 +84,7 @@ impl EventLoop {
             }),
         });
         Self {
-            begun: dialect::Parts::default(),
+            begun: dialect::Begun::default(),
             takes_bytes: scenario.takes_bytes(),
             scenario,
             plan: Arc::clone(&common.plan),

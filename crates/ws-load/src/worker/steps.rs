@@ -7,7 +7,7 @@ use crate::clock;
 use crate::http::{Access, Caller, Reply, StepsDone};
 use crate::io::{Token, Waker};
 use crate::message::{HttpPart, RequestsPart};
-use crate::net::{ConnectError, Connection, Phase, Stage, Told};
+use crate::net::{ConnectError, Connection, Phase, Stage, StepValue};
 use std::sync::mpsc;
 
 /// The steps of a worker's clients.
@@ -50,7 +50,7 @@ impl Steps {
 
 impl ClientTable {
     /// What the steps of a client were told.
-    pub(super) fn told(&self, slot: Token) -> &[Told] {
+    pub(super) fn told(&self, slot: Token) -> &[StepValue] {
         self.captured.of_steps(slot)
     }
 
@@ -121,7 +121,7 @@ impl Session<'_> {
         }
     }
 
-    fn connect_after(&mut self, slot: Token, told: Vec<Told>) {
+    fn connect_after(&mut self, slot: Token, told: Vec<StepValue>) {
         self.table.captured.keep_of_steps(slot, told);
         self.table.opening.note_connects(slot, clock::now_ns());
         if let Err(error) = self.connect(slot, Attempt::AfterSteps) {

@@ -4,16 +4,10 @@
 mod bytes;
 
 use proptest::prelude::*;
-use std::fs;
-use std::path::Path;
 
 /// The files of the corpus.
 fn corpus() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/bytes");
-    let files = fs::read_dir(&folder).unwrap();
-    files
-        .map(|entry| fs::read(entry.unwrap().path()).unwrap())
-        .collect()
+    crate::corpus::files("bytes")
 }
 
 #[test]

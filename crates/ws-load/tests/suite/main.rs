@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod bytes_corpus;
+mod corpus;
 mod engine;
 mod fuzz_corpus;
 mod imports;

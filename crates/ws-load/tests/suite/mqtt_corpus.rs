@@ -5,16 +5,10 @@ mod mqtt;
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 /// The files of the corpus.
 fn corpus() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/mqtt");
-    let files = fs::read_dir(&folder).unwrap();
-    files
-        .map(|entry| fs::read(entry.unwrap().path()).unwrap())
-        .collect()
+    crate::corpus::files("mqtt")
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod fields;
 mod junit;
-mod seconds;
+mod series;
 mod streams;
 mod table;
 
@@ -123,7 +123,7 @@ impl Form {
                 out.write_all(b"\n")
             }
             Self::Csv => table::write(out, record),
-            Self::CsvSeries => seconds::write(out, record),
+            Self::CsvSeries => series::write(out, record),
             Self::Junit => junit::write(out, record, expectations),
             Self::Html => {
                 let expected = expectations.iter().map(|one| Expected {

@@ -12,7 +12,7 @@ const CLIENTS: u64 = 500;
 /// More than a broker leaves unacknowledged (mosquitto: 20 for each client).
 const SAMPLES: u64 = 60;
 
-/// A plan of broadcasts, and what stands beside it.
+/// A plan of broadcasts with its files.
 struct Case {
     folder: TempDir,
     plan: PathBuf,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use ws_proto::{DecodeError, Decoder, Event, Opcode, Sender, accept_for, encode_frame};
 
-/// A request as it came.
+/// A request that the server received.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) line: String,

@@ -353,7 +353,7 @@ impl Scenario for Requests {
     }
 
     fn upgraded(&mut self, slot: Slot) {
-        self.verifier.forget_part(slot);
+        self.verifier.forget_begun(slot);
     }
 
     fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {

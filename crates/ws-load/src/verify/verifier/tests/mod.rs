@@ -1,9 +1,9 @@
 //! The verifier of one worker over a real ledger. Times are whole microseconds, so that the histograms
 //! keep them apart.
 
+mod begun;
 mod in_order;
 mod of_a_site;
-mod parts;
 mod rooms;
 mod to_others;
 mod together;

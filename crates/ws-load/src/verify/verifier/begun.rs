@@ -22,30 +22,30 @@ impl Verifier {
             }
             return;
         }
-        let joined = self.parts.joined(slot, payload);
+        let joined = self.begun.joined(slot, payload);
         let count = match self.recognise(slot, &joined, at_ns) {
             true => 0,
             false => self.take_apart(slot, &joined, at_ns),
         };
-        self.parts.keep_end(slot, joined, count);
-        self.note_parts();
+        self.begun.keep_end(slot, joined, count);
+        self.note_begun();
     }
 
     /// Keeps the last bytes of a message, which go on in the next one of its client.
     #[cold]
     pub(super) fn keep_end(&mut self, slot: u32, payload: &[u8], count: usize) {
-        self.parts.keep_end(slot, payload.into(), count);
-        self.note_parts();
+        self.begun.keep_end(slot, payload.into(), count);
+        self.note_begun();
     }
 
     /// The client in `slot` has another connection, or none.
-    pub(crate) fn forget_part(&mut self, slot: u32) {
-        self.parts.forget(slot);
-        self.note_parts();
+    pub(crate) fn forget_begun(&mut self, slot: u32) {
+        self.begun.forget(slot);
+        self.note_begun();
     }
 
-    fn note_parts(&mut self) {
-        self.opcode = match self.parts.is_empty() {
+    fn note_begun(&mut self) {
+        self.opcode = match self.begun.is_empty() {
             true => self.codec.opcode(),
             false => NONE,
         };

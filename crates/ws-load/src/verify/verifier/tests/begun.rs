@@ -30,13 +30,13 @@ fn a_packet_that_is_cut_anywhere_counts_once() {
         (0..2).for_each(|slot| hear(&mut verifier, slot, &delivery(0)));
         let (begun, rest) = packet.split_at(cut);
         hear(&mut verifier, 0, begun);
-        assert!(!verifier.parts.is_empty());
+        assert!(!verifier.begun.is_empty());
         // Another client has it whole meanwhile, and hears something else.
         hear(&mut verifier, 1, &packet);
         hear(&mut verifier, 2, &[delivery(0), packet.clone()].concat());
         verifier.message(2, Opcode::Text, b"text", 100 * US);
         hear(&mut verifier, 0, rest);
-        assert!(verifier.parts.is_empty());
+        assert!(verifier.begun.is_empty());
         assert_eq!(verifier.opcode, Opcode::Binary);
         assert_eq!(verifier.latencies.delivery.count(), 6, "{cut}");
         let one = Faults {
@@ -57,7 +57,7 @@ fn packets_may_come_byte_by_byte_or_with_the_beginning_of_the_next() {
         }
         assert!(verifier.faults.is_empty(), "{}", verifier.faults);
         assert_eq!(verifier.latencies.delivery.count(), 2, "{length}");
-        assert!(verifier.parts.is_empty());
+        assert!(verifier.begun.is_empty());
     }
 }
 
@@ -66,11 +66,11 @@ fn a_beginning_is_of_its_connection() {
     let packet = delivery(0);
     let mut verifier = listening();
     hear(&mut verifier, 0, &packet[..9]);
-    verifier.forget_part(0);
+    verifier.forget_begun(0);
     hear(&mut verifier, 0, &packet);
     hear(&mut verifier, 1, &packet[..9]);
     verifier.client_lost(1);
-    assert!(verifier.parts.is_empty());
+    assert!(verifier.begun.is_empty());
     assert!(verifier.faults.is_empty(), "{}", verifier.faults);
     assert_eq!(verifier.latencies.delivery.count(), 1);
 }
@@ -79,7 +79,7 @@ fn a_beginning_is_of_its_connection() {
 fn nothing_is_kept_of_a_packet_that_is_longer_than_any_that_is_due() {
     let mut verifier = listening();
     hear(&mut verifier, 0, &[0x30, 0xFF, 0xFF, 0xFF, 0x7F, 0]);
-    assert!(verifier.parts.is_empty());
+    assert!(verifier.begun.is_empty());
     assert_eq!(verifier.faults.malformed, 1);
     hear(&mut verifier, 0, &delivery(0));
     assert_eq!(verifier.latencies.delivery.count(), 1);

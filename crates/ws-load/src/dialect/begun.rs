@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 /// Clients that have such a beginning. A codec says which bytes are one; it bounds their length.
 #[derive(Debug, Default)]
-pub(crate) struct Parts(HashMap<u32, Vec<u8>>);
+pub(crate) struct Begun(HashMap<u32, Vec<u8>>);
 
-impl Parts {
+impl Begun {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
