@@ -484,3 +484,24 @@ fn a_raw_echo_iterates_until_its_time_is_over() {
     assert_eq!((raw.iterations, raw.echoes), (3, 45));
     assert_eq!((raw.last_ns, at_ns), (1_030 * MS, 1_030 * MS));
 }
+
+/// The loop is away when the last messages are due and for longer than a message may take. They leave when
+/// it is back, and are listened for as long as any other.
+#[test]
+fn watched_messages_that_leave_late_have_their_whole_time() {
+    let terms = plan::Watch {
+        rate: 100.0,
+        duration: Nanos(1_000 * MS),
+        patience: Nanos(300 * MS),
+    };
+    let mut world = World::new(Load::Watch(terms), 10);
+    let start_ns = world.clients.now_ns;
+    world.tell(Command::Watch { start_ns });
+    let away = start_ns + 900 * MS + 1..start_ns + 1_400 * MS;
+    world.pass(start_ns + 5_000 * MS, 2 * MS, away);
+    let over_ns = world
+        .clients
+        .reported(|report| matches!(report, Report::Held));
+    assert_eq!(over_ns, Some(start_ns + 1_700 * MS));
+    assert_eq!(world.finish().counts.sent, 100);
+}

@@ -40,6 +40,8 @@ pub(super) struct Watch {
     messages: u64,
     /// When the first message is due; absent before the step and after it.
     start_ns: Option<u64>,
+    /// When a message was sent last.
+    last_ns: u64,
     /// The time for all messages is over.
     is_over: bool,
     /// The next message that may be for a client of this worker.
@@ -82,6 +84,7 @@ impl Watch {
             codec,
             setting,
             start_ns: None,
+            last_ns: 0,
             is_over: false,
             next: 0,
             part: WatchPart::default(),
@@ -140,11 +143,11 @@ impl Watch {
             .min(NEVER - 1)
     }
 
-    /// When the time for all messages is over, until that has been told.
+    /// When the time for all messages is over, also for those that left late, until that has been told.
     fn end_ns(&self) -> Option<u64> {
-        let length_ns = self.terms.duration.ns() + self.terms.patience.ns();
         let start_ns = self.start_ns.filter(|_| !self.is_over)?;
-        Some(start_ns + length_ns)
+        let all_sent_ns = self.last_ns.max(start_ns + self.terms.duration.ns());
+        Some(all_sent_ns + self.terms.patience.ns())
     }
 
     /// When the next message of this worker is due, which becomes the next.
@@ -190,6 +193,7 @@ impl Watch {
         if clients.send(slot, self.writer.frames()).is_none() {
             return;
         }
+        self.last_ns = at_ns;
         self.sent_bytes += self.writer.frames().len() as u64;
         let unanswered = &mut self.sides[slot as usize].unanswered;
         if self.returns.result {
