@@ -37,8 +37,8 @@ pub struct Told {
     pub right_answers: u64,
     /// All other answers.
     pub wrong_answers: u64,
-    /// Connections that were ended since they sent no heartbeat.
-    pub silenced: u64,
+    /// The clients of connections that were ended since they sent no heartbeat.
+    pub silenced: Vec<Option<u64>>,
     /// Clients that asked for a ticket over HTTP, in their order.
     pub tickets: Vec<u64>,
     /// Upgrade requests that do not show the ticket of their client.

@@ -57,7 +57,8 @@ impl Watch {
                         ended.insert(*id);
                     }
                 }
-                ledger.told.silenced += ended.len() as u64;
+                let clients: Vec<_> = ended.iter().map(|id| ledger.client(*id)).collect();
+                ledger.told.silenced.extend(clients);
             }
             self.lock().retain(|id, _| !ended.contains(id));
             std::thread::sleep(LOOK);
