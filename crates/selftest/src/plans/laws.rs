@@ -188,10 +188,14 @@ impl Trial<'_> {
 
     /// From when on what was written may have come too late for the step that was given up, if one was.
     fn given_up_from(&self) -> Option<u64> {
-        let step = self.record.steps.iter().rfind(|step| step.timed_out)?;
         let asked = self.told.asked.iter().map(|asked| asked.at_ns);
+        let since_last = || Some(asked.clone().max()?.saturating_sub(UNDER_WAY_NS));
+        if self.is_contradicted() {
+            return since_last();
+        }
+        let step = self.record.steps.iter().rfind(|step| step.timed_out)?;
         if step.sent.is_none() {
-            return Some(asked.max()?.saturating_sub(UNDER_WAY_NS));
+            return since_last();
         }
         // The time-outs of an open loop are longer than its schedule, and its step is the last one.
         let sent = step.throughput.unwrap_or_default().sent as usize;
