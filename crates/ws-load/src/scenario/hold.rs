@@ -262,7 +262,7 @@ impl Scenario for Hold {
     }
 
     fn reset(&mut self) {
-        self.verifier.messages = 0;
+        self.verifier.begin_messages();
     }
 
     fn finish(&mut self, part: &mut StepPart, now_ns: u64) {

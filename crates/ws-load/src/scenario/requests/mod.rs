@@ -423,8 +423,7 @@ impl Scenario for Requests {
     }
 
     fn reset(&mut self) {
-        self.verifier.messages = 0;
-        self.verifier.slow.messages = 0;
+        self.verifier.begin_messages();
         (self.sent, self.sent_bytes, self.received_bytes) = (0, 0, 0);
         self.cutter = Cutter::default();
         self.interval = None;

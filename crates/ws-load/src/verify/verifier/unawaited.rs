@@ -195,6 +195,11 @@ impl Verifier {
         }
     }
 
+    /// A step begins: what came before it is no message of it.
+    pub(crate) fn begin_messages(&mut self) {
+        (self.messages, self.slow.messages, self.visited.messages) = (0, 0, 0);
+    }
+
     /// What clients heard that leave, since it was last taken.
     pub(crate) fn take_visited(&mut self) -> VisitsPart {
         std::mem::take(&mut self.visited)

@@ -62,6 +62,15 @@ fn a_client_that_heard_everything_has_lost_nothing_and_no_latency_is_of_it() {
 }
 
 #[test]
+fn what_came_before_a_step_is_counted_for_no_kind_of_client() {
+    let mut verifier = visited(|_| 1);
+    assert!(verifier.messages > u64::from(SAMPLES));
+    verifier.begin_messages();
+    assert_eq!(verifier.messages, 0);
+    assert_eq!(verifier.take_visited().messages, 0);
+}
+
+#[test]
 fn what_it_must_have_heard_is_lost_and_what_comes_twice_is_a_duplicate() {
     assert_faults(&visited(|index| usize::from(index != 20)), "1 lost");
     // The last second lies in the border.
