@@ -51,8 +51,12 @@ impl Tls {
         let flag = self.given().next().filter(|_| !has_tls);
         let sni_flag = sni.filter(|_| !plan.target.is_secure()).map(|_| "--sni");
         if let Some(flag) = flag.or(sni_flag) {
+            let steps = match plan.has_https() || plan.message.definition.is_none() {
+                true => "",
+                false => ", and no request of the dialect file is https",
+            };
             return Err(format!(
-                "{flag} is about TLS, but `{}` is not a wss:// URL",
+                "{flag} is about TLS, but `{}` is not a wss:// URL{steps}",
                 plan.target.url
             ));
         }

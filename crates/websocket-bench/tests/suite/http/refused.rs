@@ -6,7 +6,7 @@ use record::{HttpUse, RunRecord};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const ECHO: &str = r#"
+pub(super) const ECHO: &str = r#"
 [send]
 echo = "{payload}"
 
@@ -17,7 +17,7 @@ payload = ""
 example = "{payload}"
 "#;
 
-fn file(steps: &str, rest: &str) -> String {
+pub(super) fn file(steps: &str, rest: &str) -> String {
     format!("name = \"small\"\nsummary = \"A small server.\"\n{steps}\n{rest}")
 }
 
