@@ -7,7 +7,7 @@ use super::server::start;
 use crate::dialects::Server;
 use crate::front::{Front, Verdict};
 use crate::support::{Ran, assert_valid, dialect_file, no_listener, only_step, run};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use std::path::{Path, PathBuf};
 
 const CLIENTS: u64 = 20;
@@ -25,6 +25,10 @@ impl Authority {
     fn new(folder: &Path, name: &str) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // A certificate names the authority that it is of.
+        params
+            .distinguished_name
+            .push(DnType::CommonName, format!("{name} authority"));
         let key = || KeyPair::generate().unwrap();
         let own = CertifiedIssuer::self_signed(params, key()).unwrap();
         let names = ["localhost".to_owned(), "server.invalid".to_owned()];
