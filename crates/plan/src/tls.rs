@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// How TLS is spoken. A plan that has it is for `wss://` alone.
+/// How TLS is spoken. It is for `wss://`, and for `https://` URLs of a dialect file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {

@@ -45,7 +45,7 @@ impl Plan {
         self.validate_compression()?;
         self.validate_fragment()?;
         if let Some(tls) = &self.connection.tls {
-            tls.validate(&self.target)?;
+            tls.validate(self)?;
         }
         self.target.validate_way()?;
         self.target.validate_nodes()?;
@@ -360,13 +360,21 @@ fn reads_all(population: &Population) -> bool {
 }
 
 impl Tls {
-    fn validate(&self, target: &Target) -> Checked {
+    fn validate(&self, plan: &Plan) -> Checked {
         let refused = |field, reason| Err(contradiction(field, reason));
-        if target.has_scheme("ws:") {
+        let has_plain_target = plan.target.has_scheme("ws:");
+        if has_plain_target && !plan.has_https() {
             return refused(
                 "connection.tls",
                 "is for wss:// alone, and the URL begins with ws://: give a wss:// URL, or leave \
                  it out",
+            );
+        }
+        if has_plain_target && self.server_name.is_some() {
+            return refused(
+                "connection.tls.server_name",
+                "is the name of a wss:// server, and the URL begins with ws://: leave it out; each \
+                 https:// URL asks for its own host",
             );
         }
         if self.min > self.max {

@@ -116,6 +116,12 @@ impl Plan {
         }
     }
 
+    /// Whether the dialect file has a request over HTTP with an `https` URL.
+    pub fn has_https(&self) -> bool {
+        let mut file = self.message.definition.iter();
+        file.any(|file| file.has_https())
+    }
+
     /// The plan with a change.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {

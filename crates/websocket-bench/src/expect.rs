@@ -21,7 +21,7 @@ pub(crate) enum Expectation {
     Throughput(Way, f64),
     /// In every step so many percent of the clients that were cut off were back within a duration.
     Back { percentile: f64, below: Duration },
-    /// A figure of parts or of dialogues is below a duration in every step.
+    /// A figure of parts, of dialogues or of requests over HTTP is below a duration in every step.
     Timed(Timed, Figure, Duration),
     /// A figure of every step is below a duration.
     Latency {
@@ -64,7 +64,7 @@ impl FromStr for Expectation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, lost<=N, silent<=N, back.pN<TIME (or back.max), first.pN<TIME, between.pN<TIME, dialogue.pN<TIME or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
+        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, lost<=N, silent<=N, back.pN<TIME (or back.max), first.pN<TIME, between.pN<TIME, dialogue.pN<TIME, open.pN<TIME, http.pN<TIME or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
         if let Some((name, value)) = text.split_once(">=") {
             let way = match name.trim() {
                 "clients" => {
@@ -295,7 +295,11 @@ impl Expectation {
                 };
             }
             Self::Timed(timed, figure, below) => {
-                return self.unmet_by(timed.of(step), (figure, below), step);
+                let all = timed.of(step);
+                let mut unmet = all
+                    .into_iter()
+                    .filter_map(|of| self.unmet_by(of, (figure, below), step));
+                return unmet.next();
             }
             Self::Clients(_) | Self::AtMost(..) => return None,
         };

@@ -39,8 +39,8 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
         ));
     }
     args.handshake.apply(&mut plan)?;
-    args.tls.apply(&mut plan, args.handshake.sni.as_ref())?;
     args.format.apply(&mut plan.message)?;
+    args.tls.apply(&mut plan, args.handshake.sni.as_ref())?;
     if args.origin.is_some() {
         plan.connection.origin.clone_from(&args.origin);
     }

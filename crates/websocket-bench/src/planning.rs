@@ -181,6 +181,7 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
     let mut plan = Plan::new(url);
     plan.target.local_addrs.clone_from(&connections.local_addr);
     connections.handshake.apply(&mut plan)?;
+    connections.format.apply(&mut plan.message)?;
     connections
         .tls
         .apply(&mut plan, connections.handshake.sni.as_ref())?;
@@ -189,7 +190,6 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
     plan.connection.fragment = connections.fragment;
     plan.connection.at_once = connections.connect_concurrency;
     plan.connection.timeout = connections.connect_timeout.into();
-    connections.format.apply(&mut plan.message)?;
     let notes = fill_path(&mut plan).into_iter().collect();
     let first = steps.initial_clients.unwrap_or(steps.step_size);
     plan.clients = Clients::steps(first, steps.step_size, steps.total_steps);

@@ -4,6 +4,7 @@
 //! Reads a directory and nothing else; measures nothing. It finds what was changed afterwards in one
 //! place and what is missing. Records that were made up as a whole it cannot tell.
 
+mod beside;
 mod claim;
 mod clients;
 mod drops;

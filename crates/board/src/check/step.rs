@@ -3,7 +3,7 @@
 
 use super::claim::Claims;
 use super::samples::count;
-use super::{clients, drops, held, watched};
+use super::{beside, clients, drops, held, watched};
 use plan::{Audience, Load, Measure};
 use record::{InFlight, Latency, RunRecord, StepRecord, Throughput, Verdict, judge};
 
@@ -19,6 +19,7 @@ pub(super) fn check(index: usize, step: &StepRecord, run: &RunRecord) -> Vec<Str
     clients::check(&mut claims, step, run);
     held::check(&mut claims, step);
     drops::check(&mut claims, step);
+    beside::check(&mut claims, step, run);
     watched::check(&mut claims, step, &run.plan);
     concluded(&mut claims, step, run);
     claims.wrong()

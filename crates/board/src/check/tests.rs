@@ -11,6 +11,7 @@ use record::{Edge, End, Measurement, Recorder, ServerRow, ServerSeries};
 use serde_json::{Value, json};
 use std::path::Path;
 
+mod beside;
 mod watched;
 
 /// What a check says of a record.

@@ -182,4 +182,9 @@ impl DialectFile {
         let steps = self.open.http.iter().map(|step| step.url.as_str());
         steps.chain(self.send.http.iter().map(|of| of.url.as_str()))
     }
+
+    /// Whether one of them is spoken to over TLS, whatever the target's own URL says.
+    pub fn has_https(&self) -> bool {
+        self.http_urls().any(|url| url.starts_with("https://"))
+    }
 }

@@ -8,22 +8,22 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Messages and connections")]
 pub(crate) struct Tls {
-    /// wss: PEM file of certificate authorities to trust in addition to the system's
+    /// wss, https: PEM file of certificate authorities to trust in addition to the system's
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub(crate) ca: Option<PathBuf>,
-    /// wss: accept any certificate
+    /// wss, https: accept any certificate
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// wss: lowest version to offer, 1.2 or 1.3 [default: 1.2]
+    /// wss, https: lowest version to offer, 1.2 or 1.3 [default: 1.2]
     #[arg(long, value_name = "VERSION")]
     pub(crate) tls_min: Option<TlsVersion>,
-    /// wss: highest version to offer, 1.2 or 1.3 [default: 1.3]
+    /// wss, https: highest version to offer, 1.2 or 1.3 [default: 1.3]
     #[arg(long, value_name = "VERSION")]
     pub(crate) tls_max: Option<TlsVersion>,
-    /// wss: PEM file with the certificate that the clients show to the server
+    /// wss, https: PEM file with the certificate that the clients show to the server
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub(crate) client_cert: Option<PathBuf>,
-    /// wss: PEM file with the key of that certificate
+    /// wss, https: PEM file with the key of that certificate
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub(crate) client_key: Option<PathBuf>,
 }
@@ -47,10 +47,16 @@ impl Tls {
     /// # Errors
     /// In words, when its URL is not one of TLS, or no version is left.
     pub(crate) fn apply(&self, plan: &mut Plan, sni: Option<&String>) -> Result<(), String> {
-        let flag = self.given().next().or(sni.map(|_| "--sni"));
-        if let Some(flag) = flag.filter(|_| !plan.target.is_secure()) {
+        let has_tls = plan.target.is_secure() || plan.has_https();
+        let flag = self.given().next().filter(|_| !has_tls);
+        let sni_flag = sni.filter(|_| !plan.target.is_secure()).map(|_| "--sni");
+        if let Some(flag) = flag.or(sni_flag) {
+            let steps = match plan.has_https() || plan.message.definition.is_none() {
+                true => "",
+                false => ", and no request of the dialect file is https",
+            };
             return Err(format!(
-                "{flag} is about TLS, but `{}` is not a wss:// URL",
+                "{flag} is about TLS, but `{}` is not a wss:// URL{steps}",
                 plan.target.url
             ));
         }

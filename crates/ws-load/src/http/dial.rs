@@ -2,7 +2,7 @@
 //! socket, TLS.
 
 use super::exchange::Sender;
-use crate::net::{Endpoint, HttpFailure, Tls};
+use crate::net::{Endpoint, HttpFailure, Offered, Tls};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use std::io;
@@ -23,6 +23,7 @@ pub(super) struct Way {
     /// What a proxy is asked for.
     pub(super) tunnel: Option<Vec<u8>>,
     pub(super) tls: Option<Tls>,
+    pub(super) offered: Offered,
 }
 
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -30,7 +31,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// Opens a connection.
 pub(super) async fn dial(way: &Way) -> Result<Sender, HttpFailure> {
-    let stream = open(way).await.map_err(|error| failure(&error))?;
+    let stream = open(way).await?;
     let (sender, connection) = http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| HttpFailure::Broken {
@@ -43,10 +44,13 @@ pub(super) async fn dial(way: &Way) -> Result<Sender, HttpFailure> {
     Ok(sender)
 }
 
-async fn open(way: &Way) -> io::Result<Box<dyn Stream>> {
+async fn open(way: &Way) -> Result<Box<dyn Stream>, HttpFailure> {
+    let failed = |error: io::Error| failure(&error);
     let mut stream: Box<dyn Stream> = match &way.endpoint {
-        Endpoint::Tcp(addr) | Endpoint::Proxy(addr) => Box::new(tcp(*addr, way.local).await?),
-        Endpoint::Unix(path) => Box::new(UnixStream::connect(path).await?),
+        Endpoint::Tcp(addr) | Endpoint::Proxy(addr) => {
+            Box::new(tcp(*addr, way.local).await.map_err(failed)?)
+        }
+        Endpoint::Unix(path) => Box::new(UnixStream::connect(path).await.map_err(failed)?),
     };
     if let Some(request) = &way.tunnel {
         tunnel(&mut stream, request).await?;
@@ -55,7 +59,10 @@ async fn open(way: &Way) -> io::Result<Box<dyn Stream>> {
         return Ok(stream);
     };
     let connector = TlsConnector::from(tls.config.clone());
-    Ok(Box::new(connector.connect(tls.name.clone(), stream).await?))
+    let spoken = connector.connect(tls.name.clone(), stream).await;
+    Ok(Box::new(
+        spoken.map_err(|error| tls_failure(&error, way.offered))?,
+    ))
 }
 
 async fn tcp(addr: SocketAddr, local: Option<IpAddr>) -> io::Result<tokio::net::TcpStream> {
@@ -70,18 +77,24 @@ async fn tcp(addr: SocketAddr, local: Option<IpAddr>) -> io::Result<tokio::net::
     socket.connect(addr).await
 }
 
-async fn tunnel(stream: &mut Box<dyn Stream>, request: &[u8]) -> io::Result<()> {
-    stream.write_all(request).await?;
+async fn tunnel(stream: &mut Box<dyn Stream>, request: &[u8]) -> Result<(), HttpFailure> {
+    let failed = |error: io::Error| failure(&error);
+    let broken = |why: &str| HttpFailure::Broken {
+        why: why.to_owned(),
+    };
+    stream.write_all(request).await.map_err(failed)?;
     let mut answer = Vec::new();
     while answer.len() < LONGEST_ANSWER {
-        if stream.read_buf(&mut answer).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        if stream.read_buf(&mut answer).await.map_err(failed)? == 0 {
+            return Err(broken(
+                "the proxy closed the connection before it answered CONNECT",
+            ));
         }
-        if parse_connect(&answer).map_err(io::Error::other)? {
+        if parse_connect(&answer).map_err(HttpFailure::Proxy)? {
             return Ok(());
         }
     }
-    Err(io::Error::other("the proxy's answer has no end"))
+    Err(broken("the proxy's answer has no end"))
 }
 
 fn failure(error: &io::Error) -> HttpFailure {
@@ -90,5 +103,13 @@ fn failure(error: &io::Error) -> HttpFailure {
         _ => HttpFailure::Broken {
             why: error.to_string(),
         },
+    }
+}
+
+fn tls_failure(error: &io::Error, offered: Offered) -> HttpFailure {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+    match cause.cloned() {
+        Some(source) => HttpFailure::Tls { source, offered },
+        None => failure(error),
     }
 }

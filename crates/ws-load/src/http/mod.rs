@@ -14,7 +14,7 @@ pub(crate) use sign::{hmac_sha256, md5};
 pub(crate) use steps::StepsDone;
 
 use crate::io::Waker;
-use crate::net::{Origin, Target};
+use crate::net::{Offered, Origin, Target};
 use dial::Way;
 use plan::{DialectFile, Plan};
 use publications::Publications;
@@ -219,6 +219,7 @@ impl Shared {
             local: caller.local,
             tunnel,
             tls: tls.clone(),
+            offered: Offered::of(&self.plan),
         };
         (way, authority)
     }

@@ -1,7 +1,7 @@
 //! What can go wrong with a connection, in words with place and remedy.
 
 use super::endpoint::Endpoint;
-use super::http_failure::HttpFailure;
+use super::http_failure::{HttpFailure, remedy_of_proxy};
 use super::tls::Offered;
 use crate::message::Unable;
 use record::DropHow;
@@ -341,27 +341,6 @@ fn path_of(dialect: &str) -> String {
         "no {what} server answered on this path: check message.dialect, and the path of the URL (often \
          {path})"
     )
-}
-
-/// What to do when CONNECT was answered like this.
-fn remedy_of_proxy(source: &ConnectRefusal) -> String {
-    match source {
-        ConnectRefusal::Status {
-            status: 407, says, ..
-        } => format!(
-            "it wants authorization{}: write its user and password before the host of target.proxy, or \
-             give a Proxy-Authorization in connection.headers",
-            says.as_ref()
-                .map_or_else(String::new, |says| format!(" ({says})"))
-        ),
-        ConnectRefusal::Status {
-            status: 403 | 405, ..
-        } => "it forbids a way to this host and port: permit CONNECT to it".to_owned(),
-        ConnectRefusal::Status { .. } => {
-            "check that the proxy can reach the server, and permits CONNECT to it".to_owned()
-        }
-        _ => "check that target.proxy names an HTTP proxy".to_owned(),
-    }
 }
 
 /// What to do when the upgrade was answered like this.

@@ -1,6 +1,7 @@
 //! A request over HTTP that did not bring what it was made for.
 
-use ws_proto::escaped;
+use super::tls::{Offered, words};
+use ws_proto::{ConnectRefusal, escaped};
 
 /// What went wrong with a request over HTTP.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -45,6 +46,17 @@ pub enum HttpFailure {
         /// What is wrong with it.
         why: String,
     },
+    /// A proxy opened no way to the server.
+    #[error("did not get through the proxy: {0}")]
+    Proxy(ConnectRefusal),
+    /// TLS did not come about.
+    #[error("failed: {}", words(source, *offered))]
+    Tls {
+        /// The cause.
+        source: rustls::Error,
+        /// What the server was offered.
+        offered: Offered,
+    },
     /// The connection could not be made, or broke.
     #[error("failed: {}", escaped(why))]
     Broken {
@@ -58,17 +70,19 @@ pub enum HttpFailure {
 
 impl HttpFailure {
     /// What the peer said.
-    pub(crate) fn words_mut(&mut self) -> Option<&mut String> {
+    pub(crate) fn words_mut(&mut self) -> Vec<&mut String> {
         match self {
-            Self::Status { line, .. } => Some(line),
-            Self::Broken { why } | Self::Unwritable { why } => Some(why),
-            _ => None,
+            Self::Status { line, .. } => vec![line],
+            Self::Broken { why } | Self::Unwritable { why } => vec![why],
+            Self::Proxy(source) => source.words_mut().collect(),
+            _ => Vec::new(),
         }
     }
 
     /// What the user can do about it.
-    pub(crate) const fn remedy(&self) -> &'static str {
-        match self {
+    pub(crate) fn remedy(&self) -> String {
+        let remedy = match self {
+            Self::Proxy(source) => return remedy_of_proxy(source),
             Self::Status {
                 status: 301..=399, ..
             } => {
@@ -94,8 +108,31 @@ impl HttpFailure {
             Self::TooLong { .. } => "ask for a shorter page",
             Self::Unwritable { .. } => "check the values that stand in its URL and headers",
             Self::Broken { .. } => "check its URL, and that the server speaks HTTP/1.1 there",
+            Self::Tls { .. } => "what the plan says of TLS is for such requests too",
             Self::Files => "raise it with `ulimit -n`",
+        };
+        remedy.to_owned()
+    }
+}
+
+/// What to do when CONNECT was answered like this.
+pub(super) fn remedy_of_proxy(source: &ConnectRefusal) -> String {
+    match source {
+        ConnectRefusal::Status {
+            status: 407, says, ..
+        } => format!(
+            "it wants authorization{}: write its user and password before the host of target.proxy, or \
+             give a Proxy-Authorization in connection.headers",
+            says.as_ref()
+                .map_or_else(String::new, |says| format!(" ({says})"))
+        ),
+        ConnectRefusal::Status {
+            status: 403 | 405, ..
+        } => "it forbids a way to this host and port: permit CONNECT to it".to_owned(),
+        ConnectRefusal::Status { .. } => {
+            "check that the proxy can reach the server, and permits CONNECT to it".to_owned()
         }
+        _ => "check that target.proxy names an HTTP proxy".to_owned(),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 const CLIENTS: u64 = 500;
 
 /// The dialect of `login.js`, whose requests over HTTP go to `base`.
-fn dialect(base: &str) -> String {
+pub(super) fn dialect(base: &str) -> String {
     format!(
         r#"
 name = "logged-in"
@@ -54,7 +54,7 @@ example = '{{"type":"news","data":{{payload}}}}'
     )
 }
 
-fn users(folder: &Path, password: &str) -> String {
+pub(super) fn users(folder: &Path, password: &str) -> String {
     let rows = (0..50).map(|user| format!("u{user},{password} u{user},the key of the backend\n"));
     let text: String = std::iter::once("user,password,backend\n".to_owned())
         .chain(rows)
@@ -66,12 +66,23 @@ fn users(folder: &Path, password: &str) -> String {
 
 /// The only step of a run of 500 clients that connect to `url`, and make their requests at `base`.
 fn step(workload: &str, url: &str, base: &str, more: &str) -> StepRecord {
+    step_of(CLIENTS, workload, url, &dialect(base), more)
+}
+
+/// The same with so many clients and a dialect of that text.
+pub(super) fn step_of(
+    clients: u64,
+    workload: &str,
+    url: &str,
+    dialect: &str,
+    more: &str,
+) -> StepRecord {
     let folder = tempfile::tempdir().unwrap();
-    let file = dialect_file(folder.path(), &dialect(base));
+    let file = dialect_file(folder.path(), dialect);
     let users = users(folder.path(), "password of");
     let json = folder.path().join("run.json");
     let ran = run(&format!(
-        "{workload} {url}?ticket={{ticket}} --dialect {file} --data {users} --initial-clients {CLIENTS} \
+        "{workload} {url}?ticket={{ticket}} --dialect {file} --data {users} --initial-clients {clients} \
          --total-steps 1 --connect-timeout 60s --json {} {more}",
         json.display()
     ));
@@ -83,14 +94,14 @@ fn step(workload: &str, url: &str, base: &str, more: &str) -> StepRecord {
     record.steps.remove(0)
 }
 
-fn all_with(requests: &HttpRequests, count: u64, status: &str) {
+pub(super) fn all_with(requests: &HttpRequests, count: u64, status: &str) {
     assert_eq!((requests.requests, requests.failed), (count, 0));
     let due = BTreeMap::from([(status.to_owned(), count)]);
     assert_eq!(requests.statuses, due);
     assert_eq!(requests.took.as_ref().unwrap().count, count);
 }
 
-fn addr(url: &str) -> SocketAddr {
+pub(super) fn addr(url: &str) -> SocketAddr {
     url.split('/').nth(2).unwrap().parse().unwrap()
 }
 

@@ -2,5 +2,7 @@
 
 mod logins;
 mod refused;
+mod rooms;
 mod server;
 mod soketi;
+mod ways;

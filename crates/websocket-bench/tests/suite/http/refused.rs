@@ -6,7 +6,7 @@ use record::{HttpUse, RunRecord};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const ECHO: &str = r#"
+pub(super) const ECHO: &str = r#"
 [send]
 echo = "{payload}"
 
@@ -17,7 +17,7 @@ payload = ""
 example = "{payload}"
 "#;
 
-fn file(steps: &str, rest: &str) -> String {
+pub(super) fn file(steps: &str, rest: &str) -> String {
     format!("name = \"small\"\nsummary = \"A small server.\"\n{steps}\n{rest}")
 }
 
@@ -287,5 +287,48 @@ fn a_publication_that_is_refused_is_counted_as_one_and_its_status_told() {
     {
         assert_eq!(asked.header("X-Signed").unwrap().len(), 64);
         assert!(asked.header("X-At").unwrap().parse::<u64>().unwrap() > 1_700_000_000);
+    }
+}
+
+#[test]
+fn requests_over_http_can_be_expected_to_be_fast() {
+    let (addr, _) = start(|asked, seen| {
+        if asked.line.starts_with("POST") {
+            seen.tell_all(&asked.body);
+        }
+        answer(200, "", "{\"key\":\"k\"}")
+    });
+    let steps = "[[open.http]]\nurl = \"/page\"\n\n\
+                 [[open.http]]\nurl = \"/key\"\ncapture = { key = { json = \"/key\" } }\n";
+    let publishes = format!("broadcast ws://{addr}/ws {SMALL} --concurrent 1");
+    for (expected, code, words) in [
+        ("--expect open.max<60s --expect http.max<60s", 0, ""),
+        (
+            "--expect open.min<1ns",
+            2,
+            "expectation failed: open.min<1ns: ",
+        ),
+        (
+            "--expect http.p50<1ns --processes 2",
+            2,
+            "expectation failed: http.p50<1ns: ",
+        ),
+    ] {
+        let (ran, _) = ran(&file(steps, NEWS), &publishes, expected);
+        assert_eq!(ran.code, code, "{expected}: {ran:#?}");
+        assert!(ran.stderr.contains(words), "{words}: {ran:#?}");
+    }
+    let echoes = format!("echo ws://{addr}/ws {SMALL}");
+    for (steps, expected, words) in [
+        ("", "--expect open.p95<60s", "no client asks over HTTP"),
+        (
+            steps,
+            "--expect http.p95<60s",
+            "nothing is published over HTTP",
+        ),
+    ] {
+        let (ran, _) = ran(&file(steps, ECHO), &echoes, expected);
+        assert_eq!(ran.code, 1, "{expected}: {ran:#?}");
+        assert!(ran.stderr.contains(words), "{words}: {ran:#?}");
     }
 }

@@ -194,7 +194,7 @@ impl Requests {
         {
             let failure = answered.failure.as_ref().map(|failure| {
                 let mut failure = failure.clone();
-                if let Some(words) = failure.words_mut() {
+                for words in failure.words_mut() {
                     *words = clients.silent(answered.slot, words);
                 }
                 format!("the publication {failure}; {}", failure.remedy())
