@@ -227,7 +227,8 @@ fn signal_r_messagepack(task: Task) {
         Err(reason) => return skipped(&reason),
     };
     let task = holds_and_finds_a_loss(task, addr_of(server.url()), b"ReceiveMessage");
-    task.with("/connectionToken", "/url").fails(1, &["/url"]);
+    task.with("/connectionToken", "/url")
+        .fails(1, &["without `id`"]);
 }
 
 fn nats(task: Task) {
