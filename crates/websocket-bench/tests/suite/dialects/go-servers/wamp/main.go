@@ -37,7 +37,11 @@ func answer(calls wamp.Peer) {
 	}
 }
 
-var server *router.WebsocketServer
+var (
+	server *router.WebsocketServer
+	// The router says a line for each client that leaves.
+	quiet = log.New(io.Discard, "", 0)
+)
 
 func listen() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -45,13 +49,14 @@ func listen() {
 		log.Fatal(err)
 	}
 	fmt.Printf("ws://%s/ws\n", listener.Addr())
-	go func() { log.Fatal(http.Serve(listener, server)) }()
+	serving := &http.Server{Handler: server, ErrorLog: quiet}
+	go func() { log.Fatal(serving.Serve(listener)) }()
 }
 
 func main() {
 	nexus, err := router.NewRouter(&router.Config{
 		RealmConfigs: []*router.RealmConfig{{URI: realm, AnonymousAuth: true, StrictURI: true}},
-	}, log.New(io.Discard, "", 0))
+	}, quiet)
 	if err != nil {
 		log.Fatal(err)
 	}
