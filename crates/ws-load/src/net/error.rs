@@ -331,6 +331,7 @@ fn path_of(dialect: &str) -> String {
         "centrifugo" => ("Centrifugo", "/connection/websocket"),
         "pusher" => ("Pusher", "/app/KEY"),
         "graphql-ws" => ("GraphQL", "/graphql"),
+        "wamp" => ("WAMP", "/ws"),
         _ => {
             return "it is likely no such server, or this is not its path: check message.dialect (or the \
                     dialect file), and the path of the URL"

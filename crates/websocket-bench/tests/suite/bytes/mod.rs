@@ -1,8 +1,9 @@
-//! Dialect files in bytes, each against a server of that kind: protobuf, MessagePack, Yjs and NATS. The
-//! servers are made with the protocol's own library, by the lock file in `servers/`, or are brokers.
+//! Dialect files in bytes, each against a server of that kind: protobuf, MessagePack, Yjs, NATS, and SignalR
+//! in both of its forms. The servers are made with the protocol's own library, by the lock file in `servers/`, or are brokers.
 
 pub(crate) mod nats;
 
+use crate::dialects::go_server::GoServer;
 use crate::dialects::{Server, bench, install, relay};
 use nats::Nats;
 use record::{Faults, RunRecord, StepRecord};
@@ -52,7 +53,7 @@ fn run(workload: &str, url: &str, file: &str, more: &[&str]) -> StepRecord {
 
 /// 500 clients without a fault; and with one delivery left out between server and clients, which has
 /// `mark` in it once as nothing else has.
-fn proves_a_loss(url: &str, file: &str, mark: &'static [u8]) {
+fn proves_a_loss(url: &str, file: &str, mark: &'static [u8], padding: &str) {
     let samples = SAMPLES.to_string();
     let clients = [
         "--initial-clients",
@@ -60,7 +61,7 @@ fn proves_a_loss(url: &str, file: &str, mark: &'static [u8]) {
         "--sample-size",
         &samples,
         "--payload-padding",
-        "10",
+        padding,
     ];
     let whole = run("broadcast", url, file, &clients);
     assert!(whole.faults.is_empty(), "{file}: {}", whole.faults);
@@ -94,7 +95,7 @@ const FEW: [&str; 6] = [
 #[test]
 fn protobuf() {
     let server = server("protobuf.js");
-    proves_a_loss(&server.url, "protobuf.toml", b"1234567890");
+    proves_a_loss(&server.url, "protobuf.toml", b"1234567890", "10");
     // A field without a byte is left out by the library.
     for padding in ["1", "127", "3000", "70000"] {
         let more = [&FEW[..], &["--payload-padding", padding]].concat();
@@ -165,7 +166,7 @@ fn nats_server() {
         Ok(server) => server,
         Err(reason) => return test_servers::skipped(&reason),
     };
-    proves_a_loss(&server.url, "nats.toml", b"MSG all 1 ");
+    proves_a_loss(&server.url, "nats.toml", b"MSG all 1 ", "10");
     let more = [
         &FEW[..],
         &["--payload-padding", "3000", "--concurrent", "20"],
@@ -174,4 +175,29 @@ fn nats_server() {
     let step = run("broadcast", &server.url, "nats.toml", &more);
     assert!(step.faults.is_empty(), "{}", step.faults);
     assert_eq!(step.delivery.unwrap().count, 30 * 100);
+}
+
+/// Both protocols of SignalR, after a negotiation over HTTP.
+fn signalr(file: &str) {
+    let server = match GoServer::start("signalr") {
+        Ok(server) => server,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    let url = format!("{}?id={{id}}", server.url());
+    proves_a_loss(&url, file, b"ReceiveMessage", "100");
+    let more = [&FEW[..], &["--payload-padding", "200", "--processes", "2"]].concat();
+    let step = run("broadcast", &url, file, &more);
+    assert!(step.faults.is_empty(), "{}", step.faults);
+    let count = |of: &Option<record::Latency>| of.as_ref().unwrap().count;
+    assert_eq!((count(&step.delivery), count(&step.ack)), (30 * 100, 30));
+}
+
+#[test]
+fn signalr_in_json() {
+    signalr("signalr-json.toml");
+}
+
+#[test]
+fn signalr_in_messagepack() {
+    signalr("signalr-messagepack.toml");
 }

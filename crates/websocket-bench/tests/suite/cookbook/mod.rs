@@ -99,7 +99,12 @@ fn nats() {
 
 #[test]
 fn mosquitto_with_users() {
-    carry_out(&protocols::BROKERS[6..]);
+    carry_out(&protocols::BROKERS[6..7]);
+}
+
+#[test]
+fn wamp_and_signalr() {
+    carry_out(&protocols::BROKERS[7..]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::Case;
 use super::servers;
 use super::task::Task;
 use crate::bytes::{self, nats::Nats};
-use crate::dialects::centrifuge::Centrifuge;
+use crate::dialects::go_server::GoServer;
 use crate::dialects::mosquitto::Mosquitto;
 use crate::dialects::rabbitmq::RabbitMq;
 use crate::dialects::soketi::Soketi;
@@ -43,6 +43,11 @@ pub(super) const BROKERS: &[Case] = &[
     ("Centrifugo", centrifugo),
     ("NATS over WebSocket", nats),
     ("MQTT with name and password", mqtt_with_users),
+    ("WAMP: publish and subscribe", wamp),
+    (
+        "SignalR with MessagePack and negotiation",
+        signal_r_messagepack,
+    ),
 ];
 
 pub(super) const OTHERS: &[Case] = &[
@@ -200,13 +205,30 @@ fn backend(task: Task) {
 }
 
 fn centrifugo(task: Task) {
-    match Centrifuge::start() {
+    match GoServer::start("centrifuge") {
         Ok(server) => {
             let addr = addr_of(server.url()).to_string();
             drop(task.with("127.0.0.1:8000", addr).holds());
         }
         Err(reason) => skipped(&reason),
     }
+}
+
+fn wamp(task: Task) {
+    match GoServer::start("wamp") {
+        Ok(router) => drop(holds_and_finds_a_loss(task, addr_of(router.url()), b"[36,")),
+        Err(reason) => skipped(&reason),
+    }
+}
+
+fn signal_r_messagepack(task: Task) {
+    let server = match GoServer::start("signalr") {
+        Ok(server) => server,
+        Err(reason) => return skipped(&reason),
+    };
+    let task = holds_and_finds_a_loss(task, addr_of(server.url()), b"ReceiveMessage");
+    task.with("/connectionToken", "/url")
+        .fails(1, &["without `id`"]);
 }
 
 fn nats(task: Task) {

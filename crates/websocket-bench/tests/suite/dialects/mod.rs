@@ -2,7 +2,7 @@
 //! library, or a broker. The libraries come from npm, by the lock file in `servers/`.
 
 mod broker;
-pub(crate) mod centrifuge;
+pub(crate) mod go_server;
 pub(crate) mod mosquitto;
 mod mqtt;
 mod planted;
@@ -11,7 +11,7 @@ pub(crate) mod relay;
 pub(crate) mod soketi;
 
 use crate::support::{Ran, undisturbed};
-use centrifuge::Centrifuge;
+use go_server::GoServer;
 use mosquitto::Mosquitto;
 use rabbitmq::RabbitMq;
 use record::{RunRecord, StepRecord};
@@ -337,7 +337,7 @@ fn a_broker_that_lets_none_in_without_a_password_says_so() {
 
 #[test]
 fn a_server_made_with_centrifuge_echoes_and_delivers() {
-    let server = match Centrifuge::start() {
+    let server = match GoServer::start("centrifuge") {
         Ok(server) => server,
         Err(reason) => return test_servers::skipped(&reason),
     };
@@ -349,6 +349,54 @@ fn a_server_made_with_centrifuge_echoes_and_delivers() {
         assert_eq!((echoed.clients, echoed.samples), (CLIENTS, 200));
     }
     broadcasts(server.url(), "centrifugo", false);
+}
+
+#[test]
+fn a_wamp_router_publishes_to_all_but_the_publisher() {
+    let router = match GoServer::start("wamp") {
+        Ok(router) => router,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    echoes(router.url(), "wamp", 1);
+    for more in [&["--payload-padding", "100000"][..], &["--processes", "2"]] {
+        let line = few("broadcast", router.url(), "wamp", "20");
+        let step = step(&[&line[..], more].concat(), 0);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        assert_eq!(step.delivery.unwrap().count, 20 * (CLIENTS - 1));
+        assert_eq!(step.ack.unwrap().count, 20);
+    }
+}
+
+#[test]
+fn a_wamp_router_says_why_it_refuses() {
+    let router = match GoServer::start("wamp") {
+        Ok(router) => router,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    let built_in = include_str!("../../../../../dialects/wamp.toml");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("other.toml");
+    for (from, to, code, said) in [
+        (r#"[1,"realm1""#, r#"[1,"realm2""#, 1, "no_such_realm"),
+        (
+            r#"{},"bench.all"]"#,
+            r#"{},"bench..all"]"#,
+            1,
+            "invalid_uri",
+        ),
+        (r#""bench.echo""#, r#""bench.other""#, 3, "4 refused"),
+    ] {
+        assert!(built_in.contains(from), "{from}");
+        fs::write(&file, built_in.replace(from, to)).unwrap();
+        // What is refused has no answer, so that the run ends with the time for a sample.
+        let mut line = few("echo", router.url(), "wamp", "20");
+        line.truncate(line.len() - 2);
+        line.extend(["--limit-rtt", "7s", "--sample-timeout", "8s"]);
+        (line[2], line[3]) = ("--dialect", file.to_str().unwrap());
+        let (ended, out, words) = bench(&line);
+        assert_eq!(ended, Some(code), "{to}: {out}{words}");
+        assert!(format!("{out}{words}").contains(said), "{to}: {out}{words}");
+    }
 }
 
 #[test]

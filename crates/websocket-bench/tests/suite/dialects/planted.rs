@@ -1,7 +1,7 @@
 //! Each dialect with 500 clients: without a fault where there is none, and one message that is left out
 //! between server and clients is counted as lost, once.
 
-use super::centrifuge::Centrifuge;
+use super::go_server::GoServer;
 use super::mosquitto::Mosquitto;
 use super::rabbitmq::RabbitMq;
 use super::soketi::{self, Soketi};
@@ -31,7 +31,7 @@ impl Case {
     fn messages(&self) -> u64 {
         match (self.workload, self.dialect) {
             ("echo", _) => self.samples(),
-            (_, "pusher") => self.samples() * (CLIENTS - 1),
+            (_, "pusher" | "wamp") => self.samples() * (CLIENTS - 1),
             _ => self.samples() * CLIENTS,
         }
     }
@@ -264,7 +264,7 @@ fn of_centrifugo() {
         workload: "broadcast",
         mark: b"\"pub\":",
         start: || {
-            let server = Centrifuge::start()?;
+            let server = GoServer::start("centrifuge")?;
             let url = server.url().to_owned();
             Ok((Box::new(server), url))
         },
@@ -283,6 +283,34 @@ fn of_pusher() {
             let url = server.url();
             Ok((Box::new(server), url))
         },
+    }
+    .prove();
+}
+
+fn wamp() -> Started {
+    let router = GoServer::start("wamp")?;
+    let url = router.url().to_owned();
+    Ok((Box::new(router), url))
+}
+
+#[test]
+fn of_wamp() {
+    Case {
+        dialect: "wamp",
+        workload: "broadcast",
+        mark: b"[36,",
+        start: wamp,
+    }
+    .prove();
+}
+
+#[test]
+fn of_calls_by_wamp() {
+    Case {
+        dialect: "wamp",
+        workload: "echo",
+        mark: b"[50,",
+        start: wamp,
     }
     .prove();
 }

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use ws_proto::{FrameHeader, Sender};
 
+/// How the answer to a handshake begins.
+const SWITCHES: &[u8] = b"HTTP/1.1 101";
+
 /// Counts the messages that have `mark` in them once, over all connections, and leaves out number
 /// `nth`, from 0 on. A message that has it more often, or the separator, is several of the dialect, and
 /// passes.
@@ -61,6 +64,10 @@ impl Filter {
         while let Ok(count @ 1..) = server.read(&mut buffer) {
             bytes.extend_from_slice(&buffer[..count]);
             let mut out = Vec::new();
+            if !is_open && !bytes.starts_with(&SWITCHES[..bytes.len().min(SWITCHES.len())]) {
+                // The answer to a request over HTTP.
+                out.append(&mut bytes);
+            }
             if !is_open && let Some(end) = bytes.windows(4).position(|at| at == b"\r\n\r\n") {
                 out.extend(bytes.drain(..end + 4));
                 is_open = true;
