@@ -22,6 +22,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -378,11 +379,18 @@ fn soketi_hands_client_events_to_all_but_their_sender() {
     assert!(!words.contains("another-secret-than-that"), "{words}");
 }
 
+/// A data file that no other test writes.
+fn data_file(text: &str) -> String {
+    static WRITTEN: AtomicU32 = AtomicU32::new(0);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("data-{number}.csv"));
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
 /// A data file with the token of all users.
 fn token(token: &str) -> String {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("token-{token}.csv"));
-    fs::write(&path, format!("token\n{token}\n")).unwrap();
-    path.to_str().unwrap().to_owned()
+    data_file(&format!("token\n{token}\n"))
 }
 
 #[test]
