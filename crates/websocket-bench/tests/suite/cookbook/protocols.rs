@@ -231,7 +231,7 @@ fn centrifugo_backend(task: Task) {
     let task = task.with("the-api-key", "another-key").more(GIVE_UP);
     task.fails(3, &["the publication was answered 401"]);
     let task = task.with("the-api-key", "the-api-key");
-    let task = published_beside(task, "/api/publish", addr);
+    let task = published_beside(task, "/api/publish", addr).with("--sample-size 40", ONE_BY_ONE);
     many_find_a_loss(task, place, addr, b"\"pub\":", Some(b"\n"));
 }
 
@@ -240,7 +240,8 @@ fn published_beside(task: Task, path: &'static str, server: SocketAddr) -> Task 
     task.with(path, format!("http://{server}{path}"))
 }
 
-/// 500 clients of two processes hear everything, and of a message that is left out that it alone is lost.
+/// The same with 500 clients of two processes, and of a message that is left out it says that it alone is
+/// lost.
 fn many_find_a_loss(
     task: Task,
     place: &'static str,
@@ -248,16 +249,17 @@ fn many_find_a_loss(
     mark: &'static [u8],
     separator: Option<&'static [u8]>,
 ) {
-    let task = task
-        .with("initial-clients 30", "initial-clients 500")
-        .more("--processes 2 --connect-timeout 60s");
+    let task = task.with("initial-clients 30", "initial-clients 500");
+    let task = task.more("--processes 2 --connect-timeout 60s");
     task.fails(0, &["carried within the limit: 500 clients"]);
     let (between, _) = relay::leaving_out(server, mark, separator, 777);
-    let task = task
-        .with(place, between.to_string())
-        .more(&format!("--concurrent 1 --connect-timeout 60s {GIVE_UP}"));
+    let task = task.with(place, between.to_string());
+    let task = task.more(&format!("--connect-timeout 60s {GIVE_UP}"));
     task.fails(3, &["at fault: 1 lost"]);
 }
+
+/// Fewer requests for 500 clients, one at a time.
+const ONE_BY_ONE: &str = "--sample-size 10 --concurrent 1";
 
 fn home_assistant(task: Task) {
     let server = Server::start("home-assistant.js", &[]);
@@ -301,6 +303,7 @@ fn appsync(task: Task) {
     task.fails(0, &["publications: 40 requests", "(1200 samples)"]);
     let back = OVER_HTTP.map(|(of_page, _)| (of_page, of_page));
     let task = back.into_iter().fold(task, with);
+    let task = task.with("--sample-size 40", ONE_BY_ONE);
     many_find_a_loss(task, SERVER, addr, b"\"data\"", None);
 }
 
@@ -308,7 +311,7 @@ fn appsync(task: Task) {
 const LAST: &str = "capture = { s = \"/s\" }\npayload";
 
 fn gateway(task: Task) {
-    let server = Server::start("gateway.js", &[("INTERVAL", "1000"), ("GRACE", "60000")]);
+    let server = Server::start("gateway.js", &[("INTERVAL", "2000"), ("GRACE", "60000")]);
     let addr = addr_of(&server.url);
     let task = task.at(addr);
     task.holds();
@@ -326,6 +329,7 @@ fn gateway(task: Task) {
     task.fails(3, &["4009 \"Session timed out\""]);
     let task = task.at(addr).with("{interval}ms", "{interval}ms");
     let task = published_beside(task, "/api/v10/channels/42/messages", addr);
+    let task = task.with("--rate 10", "--rate 2");
     many_find_a_loss(task, SERVER, addr, b"MESSAGE_CREATE", None);
 }
 
