@@ -330,6 +330,7 @@ fn path_of(dialect: &str) -> String {
         "actioncable" => ("Action Cable", "/cable"),
         "centrifugo" => ("Centrifugo", "/connection/websocket"),
         "pusher" => ("Pusher", "/app/KEY"),
+        "home-assistant" => ("Home Assistant", "/api/websocket"),
         "graphql-ws" => ("GraphQL", "/graphql"),
         "wamp" => ("WAMP", "/ws"),
         _ => {

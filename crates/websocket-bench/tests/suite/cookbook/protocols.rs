@@ -3,7 +3,7 @@
 
 use super::Case;
 use super::servers;
-use super::task::Task;
+use super::task::{SERVER, Task};
 use crate::bytes::{self, nats::Nats};
 use crate::dialects::go_server::GoServer;
 use crate::dialects::mosquitto::Mosquitto;
@@ -41,6 +41,10 @@ pub(super) const BROKERS: &[Case] = &[
         backend,
     ),
     ("Centrifugo", centrifugo),
+    (
+        "Centrifugo: a backend publishes over HTTP",
+        centrifugo_backend,
+    ),
     ("NATS over WebSocket", nats),
     ("MQTT with name and password", mqtt_with_users),
     ("WAMP: publish and subscribe", wamp),
@@ -58,6 +62,12 @@ pub(super) const OTHERS: &[Case] = &[
         chat,
     ),
     ("OCPP 1.6 charge points", ocpp),
+    ("Home Assistant: events and pings", home_assistant),
+    ("AWS AppSync Events: a channel of all", appsync),
+    (
+        "A gateway with heartbeats, as Discord's: a bot creates messages over HTTP",
+        gateway,
+    ),
     (
         "A language model: the time to the first token, and tokens per second",
         model,
@@ -229,6 +239,120 @@ fn signal_r_messagepack(task: Task) {
     let task = holds_and_finds_a_loss(task, addr_of(server.url()), b"ReceiveMessage");
     task.with("/connectionToken", "/url")
         .fails(1, &["without `id`"]);
+}
+
+fn centrifugo_backend(task: Task) {
+    let server = match GoServer::start("centrifuge") {
+        Ok(server) => server,
+        Err(reason) => return skipped(&reason),
+    };
+    let place = "127.0.0.1:8000";
+    let addr = addr_of(server.url());
+    let task = task.with(place, addr.to_string());
+    task.holds();
+    let task = task.with("the-api-key", "another-key").more(GIVE_UP);
+    task.fails(3, &["the publication was answered 401"]);
+    let task = task.with("the-api-key", "the-api-key");
+    let task = published_beside(task, "/api/publish", addr).with("--sample-size 40", ONE_BY_ONE);
+    many_find_a_loss(task, place, addr, b"\"pub\":", Some(b"\n"));
+}
+
+/// What is published goes to the server, whatever is between it and the clients.
+fn published_beside(task: Task, path: &'static str, server: SocketAddr) -> Task {
+    task.with(path, format!("http://{server}{path}"))
+}
+
+/// The same with 500 clients of two processes, and of a message that is left out it says that it alone is
+/// lost.
+fn many_find_a_loss(
+    task: Task,
+    place: &'static str,
+    server: SocketAddr,
+    mark: &'static [u8],
+    separator: Option<&'static [u8]>,
+) {
+    let task = task.with("initial-clients 30", "initial-clients 500");
+    let task = task.more("--processes 2 --connect-timeout 60s");
+    task.fails(0, &["carried within the limit: 500 clients"]);
+    let (between, _) = relay::leaving_out(server, mark, separator, 777);
+    let task = task.with(place, between.to_string());
+    let task = task.more(&format!("--connect-timeout 60s {GIVE_UP}"));
+    task.fails(3, &["at fault: 1 lost"]);
+}
+
+/// Fewer requests for 500 clients, one at a time.
+const ONE_BY_ONE: &str = "--sample-size 10 --concurrent 1";
+
+fn home_assistant(task: Task) {
+    let server = Server::start("home-assistant.js", &[]);
+    let place = "127.0.0.1:8123";
+    let addr = addr_of(&server.url);
+    let task = task.with(place, addr.to_string());
+    task.holds();
+    task.with("sesame\n", "pepper\n").fails(
+        1,
+        &["the server does not know the token: Invalid access token"],
+    );
+}
+
+/// What becomes of the file for AppSync where events are published over HTTP.
+const OVER_HTTP: [(&str, &str); 2] = [
+    (
+        "[send]\nbroadcast = '",
+        "[send.http]\nurl = \"/event\"\nheaders = { x-api-key = \"{key}\" }\nbody = '",
+    ),
+    (
+        r#"means = "result"
+when = { "/type" = "publish_success", "/failed" = { length = 0 } }
+stamp = "/id"
+example = '{"type":"publish_success","id":"{stamp}","successful":[{"index":0}],"failed":[]}'"#,
+        r#"means = "ignored"
+when = { "/type" = "publish_success" }"#,
+    ),
+];
+
+fn appsync(task: Task) {
+    let server = Server::start("appsync.js", &[]);
+    let addr = addr_of(&server.url);
+    let task = task.at(addr);
+    task.holds();
+    let task = task.with("da2-sesame", "da2-pepper");
+    let words = "the server refused the client: You are not authorized to make this call.";
+    task.fails(1, &[words]);
+    let task = task.with("da2-sesame", "da2-sesame");
+    let with = |task: Task, (of_page, text)| task.with(of_page, text);
+    let task = OVER_HTTP.into_iter().fold(task, with);
+    task.fails(0, &["publications: 40 requests", "(1200 samples)"]);
+    let back = OVER_HTTP.map(|(of_page, _)| (of_page, of_page));
+    let task = back.into_iter().fold(task, with);
+    let task = task.with("--sample-size 40", ONE_BY_ONE);
+    many_find_a_loss(task, SERVER, addr, b"\"data\"", None);
+}
+
+/// Keeps the number of a message in the gateway's file.
+const LAST: &str = "capture = { s = \"/s\" }\npayload";
+
+fn gateway(task: Task) {
+    let server = Server::start("gateway.js", &[("INTERVAL", "2000"), ("GRACE", "60000")]);
+    let addr = addr_of(&server.url);
+    let task = task.at(addr);
+    task.holds();
+    let task = task.with("sesame\n", "pepper\n");
+    task.fails(1, &["4004 \"Authentication failed\""]);
+    // One whose beats say each time what it was told first.
+    let task = task.with("sesame\n", "sesame\n").with(LAST, "payload");
+    task.fails(3, &["4007 \"Invalid seq\""]);
+    let task = task.with(LAST, LAST);
+    // One that takes the interval for seconds.
+    let hasty = Server::start("gateway.js", &[("INTERVAL", "1000"), ("GRACE", "0")]);
+    let task = task
+        .at(addr_of(&hasty.url))
+        .with("{interval}ms", "{interval}s");
+    task.fails(3, &["4009 \"Session timed out\""]);
+    let task = task.at(addr).with("{interval}ms", "{interval}ms");
+    let task = published_beside(task, "/api/v10/channels/42/messages", addr);
+    let task = task.with("--rate 10", "--rate 2");
+    many_find_a_loss(task, SERVER, addr, b"MESSAGE_CREATE", None);
 }
 
 fn nats(task: Task) {

@@ -22,6 +22,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -424,6 +425,43 @@ fn soketi_hands_client_events_to_all_but_their_sender() {
     assert_eq!(code, Some(1), "{out}{words}");
     assert!(words.contains("the server refused the client"), "{words}");
     assert!(!words.contains("another-secret-than-that"), "{words}");
+}
+
+/// A data file that no other test writes.
+fn data_file(text: &str) -> String {
+    static WRITTEN: AtomicU32 = AtomicU32::new(0);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("data-{number}.csv"));
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// A data file with the token of all users.
+fn token(token: &str) -> String {
+    data_file(&format!("token\n{token}\n"))
+}
+
+#[test]
+fn home_assistant_answers_pings_and_hands_on_what_is_fired() {
+    let server = Server::start("home-assistant.js", &[]);
+    let data = token("sesame");
+    let with_data = ["--data", &data];
+    for sites in [&["--threads", "2"][..], &["--processes", "2"]] {
+        for (workload, samples) in [("echo", "200"), ("broadcast", "20")] {
+            let line = few(workload, &server.url, "home-assistant", samples);
+            let step = step(&[&line[..], &with_data, sites].concat(), 0);
+            assert!(step.faults.is_empty(), "{}", step.faults);
+            let heard = step.delivery.map_or(0, |of| of.count);
+            assert_eq!(heard, if workload == "echo" { 0 } else { 20 * CLIENTS });
+        }
+    }
+    let wrong = token("another-token");
+    let line = few("echo", &server.url, "home-assistant", "20");
+    let (code, out, words) = bench(&[&line[..], &["--data", &wrong]].concat());
+    assert_eq!(code, Some(1), "{out}{words}");
+    let said = "the server does not know the token: Invalid access token or password";
+    assert!(words.contains(said), "{words}");
+    assert!(!words.contains("another-token"), "{words}");
 }
 
 /// The same broadcasts, each to one of four rooms, with so many deliveries in all.

@@ -5,7 +5,7 @@ use super::go_server::GoServer;
 use super::mosquitto::Mosquitto;
 use super::rabbitmq::RabbitMq;
 use super::soketi::{self, Soketi};
-use super::{Server, bench, relay};
+use super::{Server, bench, relay, token};
 use record::{Faults, RunRecord, StepRecord};
 use std::any::Any;
 use std::net::SocketAddr;
@@ -66,12 +66,13 @@ impl Case {
             "--json",
             "-",
         ];
-        let secret = soketi::data(soketi::SECRET);
-        let data: &[&str] = match self.dialect {
-            "pusher" => &["--data", &secret],
-            _ => &[],
+        let data = match self.dialect {
+            "pusher" => vec!["--data".to_owned(), soketi::data(soketi::SECRET)],
+            "home-assistant" => vec!["--data".to_owned(), token("sesame")],
+            _ => Vec::new(),
         };
-        let (_, record, words) = bench(&[&line[..], more, data].concat());
+        let data: Vec<&str> = data.iter().map(String::as_str).collect();
+        let (_, record, words) = bench(&[&line[..], more, &data].concat());
         let record = serde_json::from_str::<RunRecord>(&record);
         let mut record = record.unwrap_or_else(|error| panic!("{error}: {words}"));
         assert_eq!(record.steps.len(), 1, "{words}");
@@ -311,6 +312,17 @@ fn of_calls_by_wamp() {
         workload: "echo",
         mark: b"[50,",
         start: wamp,
+    }
+    .prove();
+}
+
+#[test]
+fn of_home_assistant() {
+    Case {
+        dialect: "home-assistant",
+        workload: "broadcast",
+        mark: b"\"type\":\"event\"",
+        start: || node("home-assistant.js"),
     }
     .prove();
 }

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// That of the application in `soketi/app.json`.
 pub(crate) const SECRET: &str = "the-secret-of-the-application";
@@ -93,13 +92,9 @@ impl Soketi {
     }
 }
 
-/// A data file with the application's key and this secret, which no other test writes.
+/// A data file with the application's key and this secret.
 pub(crate) fn data(secret: &str) -> String {
-    static WRITTEN: AtomicU32 = AtomicU32::new(0);
-    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{secret}-{number}.csv"));
-    fs::write(&path, format!("key,secret\nthe-key,{secret}\n")).unwrap();
-    path.to_str().unwrap().to_owned()
+    super::data_file(&format!("key,secret\nthe-key,{secret}\n"))
 }
 
 impl Drop for Soketi {

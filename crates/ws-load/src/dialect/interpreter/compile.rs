@@ -105,7 +105,8 @@ impl Interpreter {
                 OriginRule::Server => origin_of(url),
             },
             ignores_all_else: ignores_all_else(file),
-            keeps_order: file.keeps_order,
+            // Publications over HTTP go out on several connections, which keep no order among each other.
+            keeps_order: file.keeps_order && file.send.http.is_none(),
             returns: Returns {
                 copy: file.send.reaches_sender,
                 result: file.send.is_acknowledged(),

@@ -1,6 +1,8 @@
 //! What files with requests over HTTP may say.
 
 use super::super::{check_dialect, read_dialect};
+use super::codec_of_all;
+use plan::Dialect;
 
 const NEWS: &str = r#"
 [[receive]]
@@ -146,6 +148,12 @@ of = "{a}"
 fn a_publication_is_a_broadcast_or_goes_to_a_room() {
     let of = "[send.http]\nurl = \"/publish\"\nbody = \"{payload}\"\n";
     assert_eq!(publication(of, NEWS), Ok(()));
+    let file = read_dialect(&format!("name = \"n\"\nsummary = \"S.\"\n{of}{NEWS}")).unwrap();
+    let plan = crate::test_plan("ws://h/").with(|plan| {
+        plan.message.dialect = Dialect::File;
+        plan.message.definition = Some(Box::new(file));
+    });
+    assert!(!codec_of_all(&plan).keeps_order());
     let signed = "[send.http.signatures.s]\nkey = \"{k}\"\nof = \"{timestamp}{body_md5}\"\n";
     assert_eq!(publication(&format!("{of}{signed}"), NEWS), Ok(()));
     let rooms = r#"

@@ -1,9 +1,11 @@
 // A server made with Centrifuge, the library of Centrifugo: clients may subscribe and publish to any
-// channel, and the procedure `echo` returns its data. Prints its URL.
+// channel, and the procedure `echo` returns its data. It has the method `publish` of Centrifugo's HTTP API.
+// Prints its URL.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"net"
@@ -41,6 +43,21 @@ func main() {
 	http.Handle("/connection/websocket", centrifuge.NewWebsocketHandler(node, centrifuge.WebsocketConfig{
 		MessageSizeLimit: 1 << 20,
 	}))
+	http.HandleFunc("/api/publish", func(answer http.ResponseWriter, request *http.Request) {
+		var asked struct {
+			Channel string
+			Data    json.RawMessage
+		}
+		if request.Header.Get("X-API-Key") != "the-api-key" {
+			answer.WriteHeader(http.StatusUnauthorized)
+		} else if json.NewDecoder(request.Body).Decode(&asked) != nil {
+			answer.WriteHeader(http.StatusBadRequest)
+		} else if _, err := node.Publish(asked.Channel, asked.Data); err != nil {
+			answer.WriteHeader(http.StatusInternalServerError)
+		} else {
+			fmt.Fprint(answer, `{"result":{}}`)
+		}
+	})
 	fmt.Printf("ws://%s/connection/websocket\n", listener.Addr())
 	log.Fatal(http.Serve(listener, nil))
 }
