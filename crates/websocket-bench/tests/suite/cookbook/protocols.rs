@@ -62,7 +62,7 @@ pub(super) const OTHERS: &[Case] = &[
         chat,
     ),
     ("OCPP 1.6 charge points", ocpp),
-    ("Home Assistant: events and pings", home_assistant),
+    ("Home Assistant: events", home_assistant),
     ("AWS AppSync Events: a channel of all", appsync),
     (
         "A gateway with heartbeats, as Discord's: a bot creates messages over HTTP",

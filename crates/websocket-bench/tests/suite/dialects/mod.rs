@@ -442,21 +442,18 @@ fn token(token: &str) -> String {
 }
 
 #[test]
-fn home_assistant_answers_pings_and_hands_on_what_is_fired() {
+fn home_assistant_hands_on_what_is_fired() {
     let server = Server::start("home-assistant.js", &[]);
     let data = token("sesame");
     let with_data = ["--data", &data];
     for sites in [&["--threads", "2"][..], &["--processes", "2"]] {
-        for (workload, samples) in [("echo", "200"), ("broadcast", "20")] {
-            let line = few(workload, &server.url, "home-assistant", samples);
-            let step = step(&[&line[..], &with_data, sites].concat(), 0);
-            assert!(step.faults.is_empty(), "{}", step.faults);
-            let heard = step.delivery.map_or(0, |of| of.count);
-            assert_eq!(heard, if workload == "echo" { 0 } else { 20 * CLIENTS });
-        }
+        let line = few("broadcast", &server.url, "home-assistant", "20");
+        let step = step(&[&line[..], &with_data, sites].concat(), 0);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        assert_eq!(step.delivery.unwrap().count, 20 * CLIENTS);
     }
     let wrong = token("another-token");
-    let line = few("echo", &server.url, "home-assistant", "20");
+    let line = few("broadcast", &server.url, "home-assistant", "20");
     let (code, out, words) = bench(&[&line[..], &["--data", &wrong]].concat());
     assert_eq!(code, Some(1), "{out}{words}");
     let said = "the server does not know the token: Invalid access token or password";

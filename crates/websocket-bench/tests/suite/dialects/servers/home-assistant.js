@@ -35,7 +35,6 @@ server.on("connection", (socket) => {
     const { id, type } = command;
     if (!(id > last)) return fail(id, "id_reuse", "Identifier values have to increase.");
     last = id;
-    if (type === "ping") return say({ id, type: "pong" });
     if (type === "fire_event") return fire(command);
     if (type !== "subscribe_events") return fail(id, "unknown_command", "Unknown command.");
     subscriptions.add({ socket, id, type: command.event_type });
