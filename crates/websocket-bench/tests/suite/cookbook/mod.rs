@@ -89,22 +89,22 @@ fn soketi() {
 
 #[test]
 fn centrifuge() {
-    carry_out(&protocols::BROKERS[4..5]);
+    carry_out(&protocols::BROKERS[4..6]);
 }
 
 #[test]
 fn nats() {
-    carry_out(&protocols::BROKERS[5..6]);
-}
-
-#[test]
-fn mosquitto_with_users() {
     carry_out(&protocols::BROKERS[6..7]);
 }
 
 #[test]
+fn mosquitto_with_users() {
+    carry_out(&protocols::BROKERS[7..8]);
+}
+
+#[test]
 fn wamp_and_signalr() {
-    carry_out(&protocols::BROKERS[7..]);
+    carry_out(&protocols::BROKERS[8..]);
 }
 
 #[test]
