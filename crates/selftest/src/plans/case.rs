@@ -3,6 +3,7 @@
 mod beats;
 pub(super) mod bytes;
 mod feeds;
+mod parts;
 mod populations;
 mod tickets;
 
@@ -141,6 +142,7 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
     beats::draw(&mut dice, &mut case);
     feeds::draw(&mut dice, &mut case);
     tickets::draw(&mut dice, &mut case);
+    parts::draw(&mut dice, &mut case);
     case.fit(able)
 }
 

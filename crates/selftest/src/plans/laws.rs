@@ -4,6 +4,7 @@ mod beats;
 mod feeds;
 mod kinds;
 mod leaving;
+mod parts;
 mod tickets;
 mod watched;
 
@@ -88,6 +89,7 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
     trial.hold_end();
     if !record.is_limited() {
         trial.hold_feeds();
+        trial.hold_parts();
     }
     if matches!(case.plan.load, Load::Connect(_)) {
         trial.hold_connections();
@@ -323,7 +325,10 @@ impl Trial<'_> {
 
     fn hold_faults(&mut self) {
         let lost = self.count(Kind::Awaited, Fate::Lost);
-        let all = self.record.faults.without(&self.feed_faults());
+        let of_numbers = [self.feed_faults(), self.part_faults()];
+        let all = of_numbers
+            .iter()
+            .fold(self.record.faults, |all, of| all.without(of));
         let unclaimed = all.lost - self.churn(|churn| churn.lost).min(all.lost);
         let (late, late_results) = self.under_way();
         let law = "lost to clients that samples wait for";

@@ -59,6 +59,7 @@ const STEPS: &[Smaller] = &[
     |case| change(&mut case.server.closes_door, None),
     |case| change(&mut case.server.asks, 0),
     |case| change(&mut case.server.feed, None),
+    |case| change(&mut case.server.parts, None),
     |case| without_population(case, 0),
     |case| without_population(case, 1),
     |case| without_population(case, 2),
@@ -72,7 +73,7 @@ const STEPS: &[Smaller] = &[
             case.server.framework = Framework::Plain;
             case.plan.message.definition = None;
             (case.server.silence, case.server.asks) = (None, 0);
-            case.server.feed = None;
+            (case.server.feed, case.server.parts) = (None, None);
             let scheme = if case.plan.target.is_secure() {
                 "wss"
             } else {

@@ -1,6 +1,7 @@
 //! What the oracle saw and did. Times are nanoseconds since it started.
 
 use super::feed::{Fed, Feeding, Stream};
+use super::parts::Parts;
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -61,6 +62,8 @@ pub struct Asked {
     pub at_ns: u64,
     /// What was due to each of its listeners.
     pub copies: Vec<Copy>,
+    /// What was to be found in the parts of each of these.
+    pub parts: Parts,
     /// The sender is to get a result.
     pub awaits_result: bool,
     /// When that was about to be written.

@@ -4,10 +4,12 @@
 mod due;
 mod feed;
 mod ledger;
+mod parts;
 mod watch;
 
 pub use feed::{Fed, Feeding};
 pub use ledger::{Asked, Connection, Copy, Fate, Told};
+pub use parts::{Parting, Parts};
 
 use crate::Framework;
 use crate::liar::{DeflatedWire, Lie};
@@ -86,6 +88,8 @@ pub struct OracleOptions {
     pub closes_door: Option<Duration>,
     /// What each connection is sent without asking, if anything. Only text has it.
     pub feed: Option<Feeding>,
+    /// What comes before the last message of each echo, if anything. Only text has it.
+    pub parts: Option<Parting>,
     /// `/ticket?n=NUMBER` gives a client its ticket over HTTP, which it shows by `ticket=` in the URL of
     /// each connection.
     pub tickets: bool,
@@ -205,6 +209,8 @@ struct Message<'a> {
     room: Option<u32>,
     delivery: &'a [u8],
     result: Option<Vec<u8>>,
+    /// What comes before each delivery.
+    parting: Option<Parting>,
 }
 
 impl Knows {
@@ -218,6 +224,10 @@ impl Knows {
             _ => self.options.delay,
         };
         let at = now + delay.as_nanos() as u64;
+        let parted = of.parting.zip(of.stamp);
+        let (before, parts) = parted.map_or_else(Default::default, |(parting, stamp)| {
+            parting.frames(stamp, number as u64)
+        });
         let mut copies = Vec::with_capacity(to.len());
         for peer in to {
             let fate = self.fate(ledger.next_delivery());
@@ -229,6 +239,7 @@ impl Knows {
                 Fate::Corrupt => frame[crate::fault::padding(of.delivery)] ^= 1,
                 Fate::Whole => {}
             }
+            frame.splice(0..0, before.iter().copied());
             self.due
                 .push(at, peer, frame, Frame::Delivery(number, copies.len() - 1));
         }
@@ -253,6 +264,7 @@ impl Knows {
             room: of.room,
             at_ns: now,
             copies,
+            parts,
             awaits_result: result.is_some(),
             result_ns: None,
         };
@@ -379,6 +391,7 @@ impl Behaviour for Knows {
             room: None,
             delivery: &request.frame(Reply::Echo),
             result: None,
+            parting: self.options.parts,
         };
         self.enter(from, &[from], &others, message);
     }
@@ -392,6 +405,7 @@ impl Behaviour for Knows {
             room: None,
             delivery: &request.frame(Reply::Broadcast),
             result: Some(request.frame(Reply::Result)),
+            parting: None,
         };
         self.enter(from, &members, &[], message);
     }
@@ -440,6 +454,7 @@ impl Behaviour for Knows {
                     room: room_of(topic),
                     delivery: &request.message(from.speech),
                     result: Some(request.answer(true)),
+                    parting: None,
                 };
                 return self.enter(from, &members, &others, message);
             }

@@ -35,15 +35,17 @@ impl Trial<'_> {
         let reported = self.sum(|step| step.generator.messages);
         let (late, late_results) = self.under_way();
         let (of_feeds, perhaps) = self.fed();
+        let of_parts = self.parted().messages;
         let surely = if self.is_partial() {
             0
         } else {
-            of_feeds.messages
+            of_feeds.messages + of_parts
         };
         let least = surely + known.saturating_sub(2 * late + late_results);
         // Those that leave take a message while they do, and those that change rooms are told so.
         let of_feeds = of_feeds.messages + perhaps.messages;
-        let most = known + self.told.answers + self.last_words() + self.asides() + of_feeds;
+        let aside = self.told.answers + self.last_words() + self.asides();
+        let most = known + aside + of_feeds + of_parts;
         let law = "messages that were checked";
         self.within(law, least..=most, reported.saturating_sub(of_others));
     }

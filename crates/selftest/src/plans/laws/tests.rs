@@ -8,11 +8,11 @@ use plan::{
 };
 use record::{
     Connections, CutRecord, Drops, Edge, Feed, FeedNumbers, Heartbeats, HttpRequests, HttpUse,
-    Pings,
+    PartNumbers, Pings, Streams,
 };
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use test_servers::oracle::{Fed, OracleOptions, Strikes};
+use test_servers::oracle::{Fed, OracleOptions, Parts, Strikes};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -367,6 +367,80 @@ fn heartbeats_that_did_not_come_and_answers_that_are_wrong_break_a_law() {
     };
     let laws = laws_beside(&cut_off, &slow, Vec::new(), None);
     assert!(!laws.contains(&"clients that were silent"), "{laws:?}");
+}
+
+#[test]
+fn parts_that_are_not_counted_or_not_wrong_break_a_law() {
+    let parts = Parts {
+        answers: 1,
+        messages: 3,
+        missing: 1,
+        ..Parts::default()
+    };
+    let copy = Copy {
+        connection: 0,
+        client: Some(0),
+        fate: Fate::Whole,
+        written_ns: Some(1),
+    };
+    let asked = Asked {
+        client: Some(0),
+        stamp: None,
+        room: None,
+        at_ns: 0,
+        copies: vec![copy],
+        parts,
+        awaits_result: false,
+        result_ns: None,
+    };
+    let told = Told {
+        asked: vec![asked],
+        ..Told::default()
+    };
+    let of = |answers, messages, missing, steps_back| {
+        let streams = Streams {
+            answers,
+            parts: messages,
+            numbers: PartNumbers {
+                missing,
+                steps_back,
+                ..PartNumbers::default()
+            },
+            ..streams()
+        };
+        let step = StepRecord {
+            streams: Some(Box::new(streams)),
+            ..StepRecord::default()
+        };
+        laws_beside(&told, &case(), vec![step], None)
+    };
+    for (law, laws) in [
+        ("answers in parts", of(0, 3, 1, 0)),
+        ("parts of answers", of(1, 4, 1, 0)),
+        ("parts that are missing", of(1, 3, 0, 0)),
+        ("parts that came late", of(1, 3, 1, 1)),
+    ] {
+        assert!(laws.contains(&law), "{law}: {laws:?}");
+    }
+    let honest = of(1, 3, 1, 0);
+    assert!(
+        !honest.iter().any(|law| law.contains("parts")),
+        "{honest:?}"
+    );
+}
+
+fn streams() -> Streams {
+    Streams {
+        answers: 0,
+        parts: 0,
+        unfinished: 0,
+        cut: 0,
+        per_answer: None,
+        first: None,
+        between: None,
+        per_second: None,
+        numbers: PartNumbers::default(),
+    }
 }
 
 #[test]
