@@ -234,11 +234,11 @@ impl Trial<'_> {
         back.into_values().collect()
     }
 
-    /// The clients that samples wait for are spread over the rooms as draws would spread them. Those that
-    /// change rooms are where their changes have brought them, and some of them in none.
+    /// The clients that samples wait for are spread over the rooms as draws would spread them. One whose
+    /// change of rooms the server passes over may be in none for good.
     fn hold_rooms(&mut self) {
         let in_rooms = matches!(self.plan().audience, Audience::Room(_));
-        if !in_rooms || self.told.unsubscribed > 0 {
+        if !in_rooms || self.told.ignored > 0 {
             return;
         }
         let Some(clients) = self.record.steps.last().map(|step| step.clients) else {

@@ -69,7 +69,7 @@ fn step(workload: &str, url: &str, base: &str, more: &str) -> StepRecord {
     step_of(CLIENTS, workload, url, &dialect(base), more)
 }
 
-/// The same with so many clients and a dialect of that text.
+/// The same with another number of clients, with a dialect as text.
 pub(super) fn step_of(
     clients: u64,
     workload: &str,
