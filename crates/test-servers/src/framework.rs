@@ -16,6 +16,8 @@ pub enum Framework {
     ActionCable,
     /// Socket.IO.
     SocketIo,
+    /// MQTT; the query parameters `mqtt=5` and `qos=1` choose the version and the QoS of deliveries.
+    Mqtt,
 }
 
 impl Framework {
@@ -23,6 +25,7 @@ impl Framework {
     pub(crate) const fn subprotocol(self) -> Option<&'static str> {
         match self {
             Self::ActionCable => Some("actioncable-v1-json"),
+            Self::Mqtt => Some("mqtt"),
             Self::Plain | Self::Phoenix | Self::SocketIo => None,
         }
     }

@@ -28,6 +28,8 @@ fn dialects(framework: Framework) -> Vec<Dialect> {
         Framework::Phoenix => vec![Dialect::PhoenixV1, Dialect::PhoenixV2],
         Framework::ActionCable => vec![Dialect::ActionCable],
         Framework::SocketIo => vec![Dialect::SocketIo],
+        // No check speaks it.
+        Framework::Mqtt => Vec::new(),
     }
 }
 
@@ -110,7 +112,7 @@ fn not_applicable(framework: Framework) -> BTreeSet<&'static str> {
             ];
             plain.into_iter().chain(phoenix).chain(unordered).collect()
         }
-        Framework::SocketIo => plain.into_iter().chain(phoenix).collect(),
+        Framework::SocketIo | Framework::Mqtt => plain.into_iter().chain(phoenix).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests over HTTP beside the WebSocket: steps before a client connects, and publications.
 
-use super::{DialectFile, Meaning, Signature};
+use super::{Condition, DialectFile, Meaning, Signature};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,6 +25,9 @@ pub struct HttpStep {
     /// The statuses of an answer that a client goes on with. Empty for 200 to 299.
     #[serde(default)]
     pub status: Vec<u16>,
+    /// What must hold of the JSON of the answer, by JSON pointer, for a client to go on.
+    #[serde(default)]
+    pub when: BTreeMap<String, Condition>,
     /// What is kept of the answer, by name. Later texts may have it as `{name}`.
     #[serde(default)]
     pub capture: BTreeMap<String, HttpCapture>,
@@ -65,6 +68,10 @@ pub struct HttpPublication {
     /// The statuses that acknowledge a publication; another one refuses it. Empty for 200 to 299.
     #[serde(default)]
     pub status: Vec<u16>,
+    /// What must hold of the JSON of the answer, by JSON pointer, for it to acknowledge a publication.
+    /// Another one refuses it.
+    #[serde(default)]
+    pub when: BTreeMap<String, Condition>,
     /// Signatures by name. `of` may have `{timestamp}`, the seconds since 1970, and `{body_md5}`, the MD5
     /// of the body in lower-case hexadecimal digits.
     #[serde(default)]

@@ -2,7 +2,9 @@
 
 mod beats;
 pub(super) mod bytes;
+pub(super) mod dialogues;
 mod feeds;
+mod mqtt;
 mod parts;
 mod populations;
 mod tickets;
@@ -143,6 +145,8 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
     feeds::draw(&mut dice, &mut case);
     tickets::draw(&mut dice, &mut case);
     parts::draw(&mut dice, &mut case);
+    dialogues::draw(&mut dice, &mut case);
+    mqtt::draw(&mut dice, &mut case);
     case.fit(able)
 }
 

@@ -1,9 +1,11 @@
 //! What must hold between the record of a run and the ledger of its server, whatever the plan. Pure.
 
 mod beats;
+mod dialogues;
 mod feeds;
 mod kinds;
 mod leaving;
+mod mqtt;
 mod parts;
 mod tickets;
 mod watched;
@@ -90,6 +92,8 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
     if !record.is_limited() {
         trial.hold_feeds();
         trial.hold_parts();
+        trial.hold_dialogues();
+        trial.hold_acknowledgements();
     }
     if matches!(case.plan.load, Load::Connect(_)) {
         trial.hold_connections();

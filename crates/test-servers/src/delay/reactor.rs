@@ -227,6 +227,7 @@ impl Reactor {
                 return frame.map_or(Ok(()), |frame| connection.send(&frame));
             }
             Ok(Asked::Heartbeat(frame)) => return connection.send(&frame),
+            Ok(Asked::Nothing) => return Ok(()),
             // It delays requests, and knows no topics.
             Ok(Asked::Room(_)) => {
                 let refused = Speech::Plain.complaint(Rejection::UnknownType, &Value::Null);

@@ -207,6 +207,7 @@ impl Behaviour for Liar {
             }
             Ok(Asked::Heartbeat(_)) if self.lie == Lie::IgnoresHeartbeats => {}
             Ok(Asked::Heartbeat(frame)) => from.send(&frame),
+            Ok(Asked::Nothing) => {}
             Ok(Asked::Member(..)) => {}
             Err(rejected) => {
                 if let Some(request) = self.invented(from, &rejected) {

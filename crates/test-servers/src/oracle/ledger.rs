@@ -24,6 +24,8 @@ pub struct Told {
     pub ignored: u64,
     /// Messages with which the others, and the requests to end one, were answered.
     pub answers: u64,
+    /// Deliveries of MQTT that clients acknowledged.
+    pub acknowledged: u64,
     /// Pings of clients.
     pub pings: u64,
     /// Heartbeats of clients.
@@ -58,6 +60,10 @@ pub struct Asked {
     pub stamp: Option<u64>,
     /// The room that it was published to.
     pub room: Option<u32>,
+    /// Its kind, where it says one. Only text has it.
+    pub kind: Option<String>,
+    /// The stamp of an earlier answer that it repeats as its `last`.
+    pub repeats: Option<u64>,
     /// When it came.
     pub at_ns: u64,
     /// What was due to each of its listeners.
@@ -103,6 +109,8 @@ pub struct Connection {
     pub id: u64,
     /// The number of its client.
     pub client: Option<u64>,
+    /// The room that it subscribed to first.
+    pub room: Option<u32>,
     /// It was not upgraded.
     pub was_refused: bool,
     /// When its upgrade request came.

@@ -15,7 +15,7 @@ use crate::Framework;
 use crate::liar::{DeflatedWire, Lie};
 use crate::threaded::{
     Act, Behaviour, Ended, Hub, Overflow, Peer, QueuedWire, Rejection, Reply, Request, RoomRequest,
-    Server, Upgrade, Wire,
+    Server, Upgrade, Wire, stamp_of_digits,
 };
 use crate::tls::TlsWire;
 use crate::upgrade::{Refusal, RequestHead};
@@ -207,6 +207,8 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
 struct Message<'a> {
     stamp: Option<u64>,
     room: Option<u32>,
+    kind: Option<&'a str>,
+    repeats: Option<u64>,
     delivery: &'a [u8],
     result: Option<Vec<u8>>,
     /// What comes before each delivery.
@@ -262,6 +264,8 @@ impl Knows {
             client: ledger.client(from.id),
             stamp: of.stamp,
             room: of.room,
+            kind: of.kind.map(str::to_owned),
+            repeats: of.repeats,
             at_ns: now,
             copies,
             parts,
@@ -353,6 +357,7 @@ impl Behaviour for Knows {
         ledger.open(Connection {
             id,
             client: client_of(&head.target),
+            room: None,
             was_refused: refusal.is_some(),
             opened_ns,
             ended_ns: None,
@@ -389,6 +394,8 @@ impl Behaviour for Knows {
         let message = Message {
             stamp: request.stamp(),
             room: None,
+            kind: request.aside("kind"),
+            repeats: request.aside("last").and_then(stamp_of_digits),
             delivery: &request.frame(Reply::Echo),
             result: None,
             parting: self.options.parts,
@@ -403,6 +410,8 @@ impl Behaviour for Knows {
         let message = Message {
             stamp: request.stamp(),
             room: None,
+            kind: None,
+            repeats: None,
             delivery: &request.frame(Reply::Broadcast),
             result: Some(request.frame(Reply::Result)),
             parting: None,
@@ -452,6 +461,8 @@ impl Behaviour for Knows {
                 let message = Message {
                     stamp: request.stamp(),
                     room: room_of(topic),
+                    kind: None,
+                    repeats: None,
                     delivery: &request.message(from.speech),
                     result: Some(request.answer(true)),
                     parting: None,
@@ -467,9 +478,12 @@ impl Behaviour for Knows {
             }
         }
         let answer = request.answer(subscribed);
-        let ledger = lock(&self.ledger);
+        let mut ledger = lock(&self.ledger);
         let at = ledger.now_ns() + self.options.delay.as_nanos() as u64;
         let is_first = matches!(request.act, Act::Subscribe) && !ledger.has_changed_rooms(from.id);
+        if let (true, Some(connection)) = (is_first, ledger.connection(from.id)) {
+            connection.room = room_of(topic);
+        }
         let frame = match is_first {
             true => Frame::Opening,
             false => Frame::Answer(frames_in(&answer)),

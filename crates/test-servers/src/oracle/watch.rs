@@ -117,6 +117,11 @@ impl Knows {
             told.wrong_answers += u64::from(!is_right);
             return true;
         }
+        const PUBACK: u8 = 0x40;
+        if matches!(from.speech, Speech::Mqtt(_)) && message.first() == Some(&PUBACK) {
+            lock(&self.ledger).told.acknowledged += 1;
+            return true;
+        }
         let Some(answer) = self.heartbeat(from, opcode, message) else {
             return false;
         };
@@ -171,8 +176,9 @@ impl Knows {
         opcode: Opcode,
         message: &[u8],
     ) -> Option<Result<Vec<u8>, Silent>> {
-        let text = std::str::from_utf8(message).ok()?;
-        if !text.contains("heartbeat") {
+        let is_packet = matches!(from.speech, Speech::Mqtt(_));
+        let names_it = || std::str::from_utf8(message).is_ok_and(|of| of.contains("heartbeat"));
+        if !is_packet && !names_it() {
             return None;
         }
         if from.speech != Speech::Plain {

@@ -109,6 +109,7 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
             Ok(Asked::Member(member, frame)) => hub.set_member(from, member, frame.as_deref()),
             Ok(Asked::Room(request)) => return self.asked_of_room(hub, from, &request),
             Ok(Asked::Heartbeat(frame)) => from.send(&frame),
+            Ok(Asked::Nothing) => {}
             Err(rejected) => return self.reject(from, rejected),
         }
         Ok(())

@@ -15,7 +15,7 @@ mod wire;
 pub(crate) use behaviour::{Behaviour, Ended, FrameFilter, Honest, Upgrade};
 pub(crate) use hub::{Hub, Peer};
 pub(crate) use queued::{Overflow, QueuedWire};
-pub(crate) use request::{Rejection, Reply, Request};
+pub(crate) use request::{Rejection, Reply, Request, stamp_of_digits};
 pub(crate) use rooms::{Act, RoomRequest};
 pub(crate) use speech::{Answer, Asked, Rejected, Speaker, Speech, read, text_frame};
 pub(crate) use wire::{PlainWire, WRITE_TIMEOUT, Wire};

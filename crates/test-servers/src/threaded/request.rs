@@ -2,7 +2,7 @@
 
 use super::hub::Peer;
 use super::speech::Speech;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use ws_proto::{Opcode, encode_frame};
 
@@ -14,6 +14,8 @@ pub(crate) struct Request {
     body: Body,
     /// That of the sender.
     speech: Speech,
+    /// What stands beside the payload, in the plain dialects.
+    asides: Map<String, Value>,
     /// What a reply must repeat of its request, where the framework has that.
     reference: Value,
 }
@@ -78,6 +80,7 @@ impl Request {
                 broadcast,
                 body: Body::Bytes(message.to_vec()),
                 speech: Speech::Plain,
+                asides: Map::new(),
                 reference: Value::Null,
             });
         }
@@ -94,28 +97,32 @@ impl Request {
         let payload = object
             .remove("payload")
             .ok_or(Rejection::MissingPayload { broadcast })?;
-        Ok(Self::wrapped(
-            Speech::Plain,
-            broadcast,
-            payload,
-            json!(null),
-        ))
+        Ok(Self {
+            asides: object,
+            ..Self::wrapped(Speech::Plain, broadcast, payload, json!(null))
+        })
     }
 
     /// A request that came in a message of `speech`.
-    pub(crate) const fn wrapped(
+    pub(crate) fn wrapped(
         speech: Speech,
         broadcast: bool,
         payload: Value,
         reference: Value,
     ) -> Self {
         Self {
-            opcode: Opcode::Text,
+            opcode: speech.opcode(),
             broadcast,
             body: Body::Json(payload),
             speech,
+            asides: Map::new(),
             reference,
         }
+    }
+
+    /// A text that stands beside the payload.
+    pub(crate) fn aside(&self, name: &str) -> Option<&str> {
+        self.asides.get(name)?.as_str()
     }
 
     /// The reference, for a server that changes it.
@@ -181,7 +188,7 @@ impl Request {
 
     fn message_in(&self, speech: Speech, reply: Reply) -> Vec<u8> {
         match &self.body {
-            Body::Json(payload) => speech.wrap(reply, payload, &self.reference).into_bytes(),
+            Body::Json(payload) => speech.wrap(reply, payload, &self.reference),
             Body::Bytes(bytes) => {
                 let mut message = bytes.clone();
                 if reply == Reply::Result {
@@ -231,7 +238,11 @@ impl Broadcast {
 
 /// The stamp in a payload of JSON.
 pub(super) fn stamp_of(payload: &Value) -> Option<u64> {
-    let digits = payload.get("stamp")?.as_str()?;
+    stamp_of_digits(payload.get("stamp")?.as_str()?)
+}
+
+/// The stamp that hexadecimal digits are.
+pub(crate) fn stamp_of_digits(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 

@@ -46,7 +46,7 @@ impl RoomRequest {
     /// Why an honest server does not do it for a client that is `subscribed` to the topic, or is not.
     pub(crate) fn refusal(&self, subscribed: bool) -> Option<Rejection> {
         let needs_subscription = match (self.speech, &self.act) {
-            (Speech::Plain | Speech::SocketIo, _) | (_, Act::Subscribe) => false,
+            (Speech::Plain | Speech::SocketIo | Speech::Mqtt(_), _) | (_, Act::Subscribe) => false,
             (_, Act::Publish(_)) => true,
             (speech, Act::Unsubscribe) => speech == Speech::ActionCable,
         };

@@ -69,6 +69,22 @@ impl Got {
     }
 }
 
+/// What to say where each publication over HTTP was answered, and none as the file says that it is. An
+/// answer that blames the load, and not the request, is the server's own.
+fn none_published(record: &StepRecord) -> Option<String> {
+    let of = record.http.as_ref()?.publications.as_ref()?;
+    let answered: u64 = of.statuses.values().sum();
+    let blames_load = |status: &String| status == "429" || status.starts_with('5');
+    let could_not_work = of.requests >= FEWEST
+        && (of.failed, answered) == (of.requests, of.requests)
+        && !of.statuses.keys().any(blames_load);
+    let first = of.first_failure.as_ref().filter(|_| could_not_work)?;
+    Some(format!(
+        "the dialect file and the server disagree: of {} publications over HTTP the server took none: {first}",
+        of.requests
+    ))
+}
+
 impl<W: Workers> Controller<'_, W> {
     /// The end, where what senders got contradicts the user's dialect file in each request of a step, and
     /// nothing else was wrong.
@@ -82,6 +98,9 @@ impl<W: Workers> Controller<'_, W> {
             Audience::Room(_) => ("publications", "published"),
         };
         let of_sender = self.of_sender;
+        if let Some(words) = none_published(record) {
+            return Some(Ended::new(End::DialectContradicted, words));
+        }
         let got = Got::of(record, of_sender, says)?;
         let sent = got.sent;
         let silencing = match says.acknowledged {

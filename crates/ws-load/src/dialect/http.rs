@@ -1,5 +1,6 @@
 //! The rules for requests over HTTP: steps before a client connects, and publications.
 
+use super::answer::AnswerTerms;
 use super::error::{DialectError, at_most};
 use super::placeholders::{check_variable, with_variables};
 use crate::net::HttpUrl;
@@ -86,6 +87,7 @@ fn check_step(key: &str, step: &HttpStep) -> Result<(), DialectError> {
         ));
     }
     check_statuses(key, &step.status)?;
+    AnswerTerms::of(&format!("{key}.when"), &step.when)?;
     for (name, from) in &step.capture {
         let key = format!("{key}.capture.{name}");
         check_variable(&key, name)?;
@@ -226,6 +228,7 @@ fn check_publication(file: &DialectFile, of: &HttpPublication) -> Result<(), Dia
     }
     check_request(KEY, of.method(), &of.url, &of.headers)?;
     check_statuses(KEY, &of.status)?;
+    AnswerTerms::of("send.http.when", &of.when)?;
     if !(1..=MOST_CONNECTIONS).contains(&of.connections) {
         return unfit(
             "send.http.connections",

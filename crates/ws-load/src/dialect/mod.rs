@@ -4,6 +4,7 @@
 //! [`interpreter`] carries out. What it parses here is parsed fully; recognising messages without a
 //! parse is the work of [`crate::verify`].
 
+mod answer;
 mod begun;
 mod binary;
 mod built_in;
@@ -37,6 +38,7 @@ mod topic;
 pub use error::DialectError;
 pub use interpreter::check_dialect;
 
+pub(crate) use answer::AnswerTerms;
 pub(crate) use begun::Begun;
 pub(crate) use bytes::Fill;
 pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};

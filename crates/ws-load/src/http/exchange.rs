@@ -1,5 +1,6 @@
 //! One request over HTTP, and its whole answer.
 
+use crate::dialect::AnswerTerms;
 use crate::net::HttpFailure;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::Bytes;
@@ -97,8 +98,19 @@ fn broken(error: &hyper::Error) -> HttpFailure {
 }
 
 impl Answer {
-    /// What to say of an answer that is not the one that is due.
-    pub(super) fn refusal(&self) -> HttpFailure {
+    /// Whether the answer is the one that is due: its status is, and its body meets these terms.
+    pub(super) fn check(&self, has_status: bool, terms: &AnswerTerms) -> Result<(), HttpFailure> {
+        if !has_status {
+            return Err(self.refusal());
+        }
+        let status = self.status;
+        match terms.unmet(&self.body) {
+            Some(why) => Err(HttpFailure::Unmet { status, why }),
+            None => Ok(()),
+        }
+    }
+
+    fn refusal(&self) -> HttpFailure {
         let text = String::from_utf8_lossy(&self.body);
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty()).unwrap_or_default();

@@ -13,6 +13,7 @@ pub(crate) use publications::{Answered, Letter};
 pub(crate) use sign::{hmac_sha256, md5};
 pub(crate) use steps::StepsDone;
 
+use crate::dialect::AnswerTerms;
 use crate::io::Waker;
 use crate::net::{Offered, Origin, Target};
 use dial::Way;
@@ -67,6 +68,8 @@ enum Job {
 struct Shared {
     plan: Arc<Plan>,
     target: Arc<Target>,
+    /// What the answers to the steps must meet.
+    step_terms: Vec<AnswerTerms>,
     publications: Option<Publications>,
     given_up: Arc<AtomicU64>,
 }
@@ -137,6 +140,12 @@ impl Service {
             given_up: Arc::clone(&given_up),
             plan: Arc::clone(plan),
             target: Arc::clone(target),
+            step_terms: file
+                .open
+                .http
+                .iter()
+                .map(|step| AnswerTerms::of_checked(&step.when))
+                .collect(),
             publications: file.send.http.as_ref().map(Publications::new),
         });
         let runtime = tokio::runtime::Builder::new_current_thread()

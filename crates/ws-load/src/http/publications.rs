@@ -4,6 +4,7 @@ use super::dial::dial;
 use super::exchange::{Answer, Sender, Written, exchange};
 use super::{Caller, Shared};
 use crate::clock;
+use crate::dialect::AnswerTerms;
 use crate::net::{HttpFailure, HttpUrl};
 use hyper::body::Bytes;
 use plan::{HttpPublication, media_type};
@@ -44,6 +45,7 @@ pub(crate) struct Answered {
 /// The connections for publications.
 #[derive(Debug)]
 pub(super) struct Publications {
+    terms: AnswerTerms,
     free: Semaphore,
     /// By node.
     idle: Mutex<HashMap<u32, Vec<Sender>>>,
@@ -52,6 +54,7 @@ pub(super) struct Publications {
 impl Publications {
     pub(super) fn new(of: &HttpPublication) -> Self {
         Self {
+            terms: AnswerTerms::of_checked(&of.when),
             free: Semaphore::new(of.connections as usize),
             idle: Mutex::default(),
         }
@@ -81,8 +84,9 @@ impl Publications {
         let publication = shared.file().and_then(|file| file.send.http.as_ref());
         let (status, failure) = match made {
             Ok(answer) => {
-                let is_taken = publication.is_some_and(|of| of.takes(answer.status));
-                (Some(answer.status), (!is_taken).then(|| answer.refusal()))
+                let has_status = publication.is_some_and(|of| of.takes(answer.status));
+                let checked = answer.check(has_status, &self.terms);
+                (Some(answer.status), checked.err())
             }
             Err(failure) => (None, Some(failure)),
         };

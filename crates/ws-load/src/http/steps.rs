@@ -5,6 +5,7 @@ use super::dial::dial;
 use super::exchange::{Answer, Sender, Written, exchange};
 use super::{Caller, Shared};
 use crate::clock;
+use crate::dialect::AnswerTerms;
 use crate::net::{HttpFailure, HttpUrl, Place, StepValue, body_place, cookie_pairs};
 use hyper::body::Bytes;
 use plan::{HttpStep, media_type};
@@ -51,7 +52,7 @@ pub(super) async fn run(shared: &Shared, caller: Caller) -> StepsDone {
     };
     let steps = shared.file().map_or(&[][..], |file| &file.open.http);
     let patience = Duration::from_nanos(shared.plan.connection.timeout.ns());
-    for step in steps {
+    for (step, terms) in steps.iter().zip(&shared.step_terms) {
         let began_ns = clock::now_ns();
         let made = tokio::time::timeout(patience, walk.make(shared, caller, step)).await;
         let made = made.unwrap_or(Err(HttpFailure::TimedOut {
@@ -59,7 +60,7 @@ pub(super) async fn run(shared: &Shared, caller: Caller) -> StepsDone {
         }));
         let (status, failure) = match made {
             Ok(answer) => {
-                let kept = walk.keep(shared, caller, step, &answer);
+                let kept = walk.keep(shared, caller, (step, terms), &answer);
                 (Some(answer.status), kept.err())
             }
             Err(failure) => (None, Some(failure)),
@@ -148,12 +149,10 @@ impl<'a> Walk<'a> {
         &mut self,
         shared: &Shared,
         caller: Caller,
-        step: &HttpStep,
+        (step, terms): (&HttpStep, &AnswerTerms),
         answer: &Answer,
     ) -> Result<(), HttpFailure> {
-        if !step.takes(answer.status) {
-            return Err(answer.refusal());
-        }
+        answer.check(step.takes(answer.status), terms)?;
         let base = HttpUrl::of(&step.url).ok().and_then(|url| url.base);
         let base = base.filter(|base| shared.target.origins.contains_key(*base));
         let (_, authority) = shared.way(base, caller);

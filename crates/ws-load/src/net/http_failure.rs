@@ -14,6 +14,14 @@ pub enum HttpFailure {
         /// The first line of the body.
         line: String,
     },
+    /// A body that does not meet the conditions of the file.
+    #[error("was answered {status}, but {}", escaped(why))]
+    Unmet {
+        /// The status.
+        status: u16,
+        /// The first condition that does not hold: what stands there.
+        why: String,
+    },
     /// The answer does not hold a value that is to be kept.
     #[error("got an answer without `{name}`")]
     NotTold {
@@ -73,7 +81,7 @@ impl HttpFailure {
     pub(crate) fn words_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Status { line, .. } => vec![line],
-            Self::Broken { why } | Self::Unwritable { why } => vec![why],
+            Self::Broken { why } | Self::Unwritable { why } | Self::Unmet { why, .. } => vec![why],
             Self::Proxy(source) => source.words_mut().collect(),
             _ => Vec::new(),
         }
@@ -102,6 +110,9 @@ impl HttpFailure {
             }
             Self::Status { .. } => {
                 "check its method, URL and body, or permit the status in `status`"
+            }
+            Self::Unmet { .. } => {
+                "check what it shows the server, or change the conditions in its `when`"
             }
             Self::NotTold { .. } | Self::Unfit { .. } => "check its `capture`",
             Self::TimedOut { .. } => "raise connection.timeout if the server is only slow",

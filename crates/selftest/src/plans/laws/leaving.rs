@@ -234,29 +234,27 @@ impl Trial<'_> {
         back.into_values().collect()
     }
 
-    /// The clients that samples wait for are spread over the rooms as draws would spread them. One whose
-    /// change of rooms the server passes over may be in none for good.
+    /// The clients that samples wait for are spread over the rooms, when each subscribes for the first
+    /// time, as draws would spread them.
     fn hold_rooms(&mut self) {
-        let in_rooms = matches!(self.plan().audience, Audience::Room(_));
-        if !in_rooms || self.told.ignored > 0 {
+        if !matches!(self.plan().audience, Audience::Room(_)) {
             return;
         }
-        let Some(clients) = self.record.steps.last().map(|step| step.clients) else {
-            return;
-        };
-        let awaited = |client: &u64| self.kind(Some(*client)) == Kind::Awaited;
-        let share = (0..clients).filter(awaited).count() as f64 / clients.max(1) as f64;
+        let is_awaited = |client: u64| self.kind(Some(client)) == Kind::Awaited;
         let mut rooms: HashMap<u32, (f64, f64)> = HashMap::new();
-        let mut seen = HashSet::new();
-        for asked in &self.told.asked {
-            for client in asked.copies.iter().filter_map(|copy| copy.client) {
-                if let (Some(room), true) = (asked.room, seen.insert(client)) {
-                    let (of_room, of_awaited) = rooms.entry(room).or_default();
-                    *of_room += 1.0;
-                    *of_awaited += f64::from(u8::from(self.kind(Some(client)) == Kind::Awaited));
-                }
+        let (mut seen, mut all_awaited) = (HashSet::new(), 0.0);
+        for connection in &self.told.connections {
+            if let (Some(client), Some(room)) = (connection.client, connection.room)
+                && seen.insert(client)
+            {
+                let awaited = f64::from(u8::from(is_awaited(client)));
+                let (of_room, of_awaited) = rooms.entry(room).or_default();
+                *of_room += 1.0;
+                *of_awaited += awaited;
+                all_awaited += awaited;
             }
         }
+        let share = all_awaited / seen.len().max(1) as f64;
         // Chi-squared, of rooms in which a client of each kind is to be expected.
         let is_large = |size: f64| size * share >= 4.0 && size * (1.0 - share) >= 4.0;
         let large: Vec<_> = rooms.values().filter(|(size, _)| is_large(*size)).collect();

@@ -1,5 +1,8 @@
 //! Laws against reports that lie.
 
+mod dialogues;
+mod spread;
+
 use super::super::run::Folder;
 use super::*;
 use plan::{
@@ -387,6 +390,8 @@ fn parts_that_are_not_counted_or_not_wrong_break_a_law() {
         client: Some(0),
         stamp: None,
         room: None,
+        kind: None,
+        repeats: None,
         at_ns: 0,
         copies: vec![copy],
         parts,
@@ -486,6 +491,7 @@ fn numbers_of_a_feed_that_are_misreported_break_a_law() {
     let connection = test_servers::oracle::Connection {
         id: 1,
         client: Some(0),
+        room: None,
         was_refused: false,
         opened_ns: 0,
         ended_ns: None,

@@ -2,6 +2,7 @@
 //! requests. Does no I/O.
 
 mod action_cable;
+mod mqtt;
 mod phoenix;
 mod socket_io;
 
@@ -24,6 +25,7 @@ pub(crate) enum Speech {
     PhoenixV2,
     ActionCable,
     SocketIo,
+    Mqtt(mqtt::Terms),
 }
 
 /// What must be known of a client to read its messages.
@@ -44,6 +46,8 @@ pub(crate) enum Asked {
     Room(RoomRequest),
     /// A sign of life, with its answer.
     Heartbeat(Vec<u8>),
+    /// For nothing: a delivery is acknowledged.
+    Nothing,
 }
 
 /// A message that is no request, and what an honest server does then.
@@ -78,6 +82,7 @@ impl Speech {
             Framework::Plain => Self::Plain,
             Framework::ActionCable => Self::ActionCable,
             Framework::SocketIo => Self::SocketIo,
+            Framework::Mqtt => Self::Mqtt(mqtt::Terms::of(&head.target)),
             Framework::Phoenix if head.target.contains("vsn=2.") => Self::PhoenixV2,
             Framework::Phoenix => Self::PhoenixV1,
         }
@@ -97,16 +102,32 @@ impl Speech {
         matches!(self, Self::Plain)
     }
 
-    /// The reply around a JSON payload. `reference` is that of the request.
-    pub(crate) fn wrap(self, reply: Reply, payload: &Value, reference: &Value) -> String {
-        let name = reply.name();
+    /// The type of its messages; plain ones may also be binary.
+    pub(crate) const fn opcode(self) -> Opcode {
         match self {
+            Self::Mqtt(_) => Opcode::Binary,
+            _ => Opcode::Text,
+        }
+    }
+
+    fn frame(self, message: &[u8]) -> Vec<u8> {
+        let mut frame = Vec::new();
+        encode_frame(&mut frame, self.opcode(), None, message);
+        frame
+    }
+
+    /// The reply around a JSON payload. `reference` is that of the request.
+    pub(crate) fn wrap(self, reply: Reply, payload: &Value, reference: &Value) -> Vec<u8> {
+        let name = reply.name();
+        let text = match self {
             Self::Plain => format!(r#"{{"type":"{name}","payload":{payload}}}"#),
             Self::ActionCable => action_cable::wrap(name, payload),
             Self::SocketIo => socket_io::wrap(name, payload),
             Self::PhoenixV1 => phoenix::wrap(false, reply, payload, reference),
             Self::PhoenixV2 => phoenix::wrap(true, reply, payload, reference),
-        }
+            Self::Mqtt(terms) => return terms.wrap(reply, payload, reference),
+        };
+        text.into_bytes()
     }
 
     /// What each subscriber of a topic is sent.
@@ -117,6 +138,7 @@ impl Speech {
             Self::ActionCable => action_cable::room_message(topic, payload),
             Self::PhoenixV1 => phoenix::room_message(false, topic, payload),
             Self::PhoenixV2 => phoenix::room_message(true, topic, payload),
+            Self::Mqtt(terms) => self.frame(&terms.room_message(topic, payload)),
         }
     }
 
@@ -129,6 +151,7 @@ impl Speech {
             Self::ActionCable => action_cable::room_answer(request, subscribed),
             Self::PhoenixV1 => phoenix::room_answer(false, request, subscribed),
             Self::PhoenixV2 => phoenix::room_answer(true, request, subscribed),
+            Self::Mqtt(terms) => self.frame(&terms.room_answer(request)),
         }
     }
 
@@ -136,7 +159,7 @@ impl Speech {
     pub(crate) fn refuse(self, why: Rejection, reference: &Value) -> Rejected {
         let answer = match self {
             Self::Plain => Answer::Frame(text_frame(&error_message(why))),
-            Self::ActionCable => Answer::Nothing,
+            Self::ActionCable | Self::Mqtt(_) => Answer::Nothing,
             Self::SocketIo => socket_io::refusal(why),
             Self::PhoenixV1 => Answer::Frame(phoenix::refusal(false, why, reference)),
             Self::PhoenixV2 => Answer::Frame(phoenix::refusal(true, why, reference)),
@@ -148,7 +171,7 @@ impl Speech {
     pub(crate) fn complaint(self, why: Rejection, reference: &Value) -> Vec<u8> {
         match self.refuse(why, reference).answer {
             Answer::Frame(frame) => frame,
-            _ => text_frame(&self.wrap(Reply::Error, &Value::from("no request"), reference)),
+            _ => self.frame(&self.wrap(Reply::Error, &Value::from("no request"), reference)),
         }
     }
 }
@@ -168,6 +191,7 @@ pub(crate) fn read(from: Speaker, opcode: Opcode, message: &[u8]) -> Result<Aske
         Speech::SocketIo => {
             socket_io::read(from, message).map_err(|why| from.speech.refuse(why, &Value::Null))
         }
+        Speech::Mqtt(terms) => mqtt::read(from, terms, message),
     }
 }
 

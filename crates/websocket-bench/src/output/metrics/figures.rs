@@ -1,6 +1,7 @@
 //! What a run has shown so far, as other programs collect it.
 
 use super::family::{Family, Labelled, Unit, Value, figures};
+use super::http::HttpTotals;
 use super::streams::StreamTotals;
 use record::{Buckets, Event, Faults, Feed, Recorder, StepRecord, TimeRow};
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ pub(crate) struct Figures {
     /// Connections that ended in steps that have ended, by how they did.
     drops: BTreeMap<String, u64>,
     streams: StreamTotals,
+    http: HttpTotals,
     last: Option<Box<StepRecord>>,
     carried: Option<u64>,
     has_ended: bool,
@@ -96,6 +98,7 @@ impl Figures {
                     *self.drops.entry(cause.name()).or_default() += cause.count;
                 }
                 self.streams.add(record);
+                self.http.add(record);
                 if record.passed() {
                     self.carried = self.carried.max(Some(record.clients));
                 }
@@ -283,6 +286,7 @@ impl Figures {
             ),
         ];
         all.extend(self.streams.families(last));
+        all.extend(self.http.families(last));
         all
     }
 }

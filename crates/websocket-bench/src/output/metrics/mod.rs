@@ -4,6 +4,7 @@ mod endpoint;
 mod exposition;
 mod family;
 mod figures;
+mod http;
 mod otlp;
 mod streams;
 

@@ -290,6 +290,75 @@ fn a_publication_that_is_refused_is_counted_as_one_and_its_status_told() {
     }
 }
 
+/// A server that refuses publications from this one on, and says so in a body.
+fn refuses_from(first: u64, status: u16, says: &'static str) -> std::net::SocketAddr {
+    let count = AtomicU64::new(0);
+    let (addr, _) = start(move |asked, seen| {
+        if asked.line.starts_with("GET") {
+            return answer(200, "", "{\"key\":\"k\",\"ok\":true}");
+        }
+        if count.fetch_add(1, Ordering::SeqCst) >= first {
+            return answer(status, "", says);
+        }
+        seen.tell_all(&asked.body);
+        answer(200, "", "{\"ok\":true}")
+    });
+    addr
+}
+
+const WHEN: &str = "when = { \"/ok\" = true, \"/error\" = { is = [\"absent\"] } }\n";
+
+#[test]
+fn an_answer_whose_json_says_no_refuses_a_publication() {
+    let steps = format!(
+        "[[open.http]]\nurl = \"/key\"\n{WHEN}capture = {{ key = {{ json = \"/key\" }} }}\n"
+    );
+    let news = NEWS.replace("body = '{payload}'\n", &format!("body = '{{payload}}'\n{WHEN}"));
+    let says = r#"{"ok":true,"error":{"code":101}}"#;
+    let addr = refuses_from(19, 200, says);
+    let command = |addr| {
+        format!(
+            "broadcast ws://{addr}/ws --initial-clients 4 --total-steps 1 --sample-size 20 \
+             --concurrent 1 --sample-timeout 2s --limit-rtt 1s"
+        )
+    };
+    let (ended, record) = ran(&file(&steps, &news), &command(addr), "");
+    assert_eq!(ended.code, 3, "{ended:#?}");
+    assert!(!ended.stderr.contains("acknowledged = false"), "{ended:#?}");
+    let step = &record.unwrap().steps[0];
+    assert_eq!(step.faults.refused, 1, "{}", step.faults);
+    let of = step.http.as_ref().unwrap().publications.clone().unwrap();
+    assert_eq!((of.requests, of.failed, of.statuses["200"]), (20, 1, 20));
+    let due = "a publication (POST /publish?key={key}) was answered 200, but `/error` is an object \
+               of 1; check what it shows the server, or change the conditions in its `when`";
+    assert_eq!(of.first_failure.unwrap().as_str(), due);
+
+    let refused = steps.replace("\"/ok\" = true", "\"/ok\" = 1");
+    let (ended, _) = ran(&file(&refused, &news), &command(addr), "");
+    assert_eq!(ended.code, 1, "{ended:#?}");
+    let words = "(GET /key) was answered 200, but `/ok` is true; check";
+    assert!(ended.stderr.contains(words), "{ended:#?}");
+}
+
+#[test]
+fn publications_that_are_refused_one_and_all_blame_the_file_unless_the_load_is_blamed() {
+    let steps = "[[open.http]]\nurl = \"/key\"\ncapture = { key = { json = \"/key\" } }\n";
+    for (status, code, words) in [
+        (401, 1, "the dialect file and the server disagree: of 4 publications"),
+        (503, 3, "the server or the dialect file is at fault: "),
+    ] {
+        let addr = refuses_from(0, status, "no");
+        let command = format!(
+            "broadcast ws://{addr}/ws --initial-clients 4 --total-steps 1 --sample-size 4 \
+             --sample-timeout 2s --limit-rtt 1s"
+        );
+        let (ended, record) = ran(&file(steps, NEWS), &command, "");
+        assert_eq!(ended.code, code, "{ended:#?}");
+        assert!(ended.stderr.contains(words), "{ended:#?}");
+        assert_eq!(record.unwrap().steps[0].faults.refused, 4, "{ended:#?}");
+    }
+}
+
 #[test]
 fn requests_over_http_can_be_expected_to_be_fast() {
     let (addr, _) = start(|asked, seen| {

@@ -12,7 +12,7 @@ use crate::net::{HttpUrl, Place};
 use crate::scenario::writer::OfClient;
 use crate::scenario::{Clients, Setting, Slot};
 use crate::verify::StepLedger;
-use plan::{HttpPublication, Part, Signature, Workload, parts};
+use plan::{HttpPublication, Part, Signature, Workload, parts, redacted_url};
 use std::collections::BTreeMap;
 use std::sync::{Arc, mpsc};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -197,7 +197,12 @@ impl Requests {
                 for words in failure.words_mut() {
                     *words = clients.silent(answered.slot, words);
                 }
-                format!("the publication {failure}; {}", failure.remedy())
+                let of = &publisher.of;
+                let (method, url) = (of.method(), redacted_url(&of.url));
+                format!(
+                    "a publication ({method} {url}) {failure}; {}",
+                    failure.remedy()
+                )
             });
             let took_ns = answered.at_ns.saturating_sub(answered.letter.handed_ns);
             publisher.part.note(answered.status, took_ns, failure);
