@@ -1,5 +1,6 @@
 //! A dialect in a file of its own.
 
+use crate::error::PlanFileError;
 use crate::text::bounded;
 use crate::words;
 use plan::DialectFile;
@@ -12,13 +13,19 @@ const LONGEST: u64 = 4 << 20;
 /// Reads a dialect file. Whether it makes sense is not looked at.
 ///
 /// # Errors
-/// In words, with the file, the line and the key, when it cannot be read or has a key or value that no
+/// With the file, the line and the key, when it cannot be read or has a key or value that no
 /// dialect has.
-pub fn read_dialect(path: &Path) -> Result<DialectFile, String> {
+pub fn read_dialect(path: &Path) -> Result<DialectFile, PlanFileError> {
     let name = path.display().to_string();
     let read = File::open(path).and_then(|file| bounded(file, LONGEST));
-    let text = read.map_err(|error| format!("cannot read the dialect file {name}: {error}"))?;
-    toml::from_str(&text).map_err(|error| words::of_file(&name, &text, &error))
+    match read {
+        Ok(text) => toml::from_str(&text).map_err(|error| words::of_file(&name, &text, &error)),
+        Err(source) => Err(PlanFileError::Unreadable {
+            what: "dialect file",
+            name,
+            source,
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -43,7 +50,7 @@ example = "echo {stamp}{padding}"
         let path = folder.path().join("x.toml");
         std::fs::write(&path, text).unwrap();
         let place = format!("{}/", folder.path().display());
-        read_dialect(&path).map_err(|words| words.replace(&place, ""))
+        read_dialect(&path).map_err(|error| error.to_string().replace(&place, ""))
     }
 
     #[test]
@@ -98,6 +105,7 @@ example = "echo {stamp}{padding}"
             "cannot read the dialect file x.toml: it is longer than 4 MiB"
         );
         let missing = read_dialect(Path::new("/nonexistent/x.toml")).unwrap_err();
+        let missing = missing.to_string();
         assert!(
             missing.contains("/nonexistent/x.toml: No such file"),
             "{missing}"

@@ -5,12 +5,14 @@
 //! Connects to nothing, and does not know what a program makes of the plan.
 
 mod dialect;
+mod error;
 mod overlay;
 mod print;
 mod text;
 mod words;
 
 pub use dialect::read_dialect;
+pub use error::{FilePlace, NoKeys, PlanFileError, SetError};
 pub use overlay::{Set, shown_key};
 pub use print::{Given, printed};
 
@@ -43,8 +45,8 @@ impl PlanFile {
     /// Reads a file, or stdin where the path is `-`.
     ///
     /// # Errors
-    /// In words, when it cannot be read or has a key or value that no plan has.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    /// When it cannot be read or has a key or value that no plan has.
+    pub fn read(path: &Path) -> Result<Self, PlanFileError> {
         let is_stdin = path == Path::new("-");
         let name = if is_stdin {
             "stdin".to_owned()
@@ -56,14 +58,13 @@ impl PlanFile {
         } else {
             File::open(path).and_then(|file| bounded(file, LONGEST))
         };
-        let text = read.map_err(|error| {
-            let remedy = match error.kind() {
-                io::ErrorKind::NotFound => "; workloads/ has examples, --print-plan makes one",
-                io::ErrorKind::IsADirectory => "; name a file in it",
-                _ => "",
-            };
-            format!("cannot read the plan {name}: {error}{remedy}")
-        })?;
+        let text = match read {
+            Ok(text) => text,
+            Err(source) => {
+                let what = "plan";
+                return Err(PlanFileError::Unreadable { what, name, source });
+            }
+        };
         let folder = match path.parent() {
             Some(folder) if !is_stdin => folder.to_owned(),
             _ => PathBuf::new(),
@@ -75,12 +76,12 @@ impl PlanFile {
     /// from.
     ///
     /// # Errors
-    /// In words, when it has a key or value that no plan has. A key that is missing may be set later.
+    /// When it has a key or value that no plan has. A key that is missing may be set later.
     pub fn parse(
         name: impl Into<String>,
         text: impl Into<String>,
         folder: impl Into<PathBuf>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, PlanFileError> {
         let (name, text) = (name.into(), text.into());
         if let Err(error) = toml::from_str::<Plan>(&text)
             && !words::is_about_what_is_missing(&error)
@@ -104,13 +105,13 @@ impl PlanFile {
     /// Changes a key. Another kind of load or of clients takes the place of the one that was there.
     ///
     /// # Errors
-    /// In words, when no plan has the key, or not with this value.
-    pub fn set(&mut self, set: &Set) -> Result<(), String> {
+    /// When no plan has the key, or not with this value.
+    pub fn set(&mut self, set: &Set) -> Result<(), PlanFileError> {
         let place = set.place(&self.table);
         overlay::apply(&mut self.table, set)?;
         match plan_of(&self.table) {
             Err(error) if !words::is_about_what_is_missing(&error) => {
-                Err(words::of_set(&set.shown(), &place, &error))
+                Err(words::of_set(set.shown(), &place, &error))
             }
             _ => Ok(()),
         }
@@ -125,8 +126,8 @@ impl PlanFile {
     /// Puts a string at a whole key, without a check.
     ///
     /// # Errors
-    /// In words, when something on the way to it has no keys.
-    pub fn put(&mut self, place: &[&str], value: &str) -> Result<(), String> {
+    /// When something on the way to it has no keys.
+    pub fn put(&mut self, place: &[&str], value: &str) -> Result<(), NoKeys> {
         overlay::put(&mut self.table, place, value.into())
     }
 
@@ -151,14 +152,14 @@ impl PlanFile {
     /// held against `Plan::validate` yet.
     ///
     /// # Errors
-    /// In words, when a key is missing, or the dialect file cannot be read.
-    pub fn plan(&self) -> Result<Plan, String> {
+    /// When a key is missing, or the dialect file cannot be read.
+    pub fn plan(&self) -> Result<Plan, PlanFileError> {
         let mut table = self.table.clone();
         follow_the_interval(&mut table);
         let mut plan = plan_of(&table).map_err(|error| self.misses(&error))?;
         if let Some(path) = self.dialect_file() {
             let file = read_dialect(&self.folder.join(path));
-            let file = file.map_err(|words| self.places(DIALECT, &words))?;
+            let file = file.map_err(|error| self.at(DIALECT, error.to_string()))?;
             plan.message.definition = Some(Box::new(file));
         }
         for file in plan.files_mut() {
@@ -179,19 +180,28 @@ impl PlanFile {
         }
     }
 
-    /// Words about a key, with its line when the file has it.
-    pub fn places(&self, key: &str, words: &str) -> String {
-        match words::line_of(&self.text, key) {
-            Some(line) => format!("{}, line {line}: {words}", self.name),
-            None => format!("{}: {words}", self.name),
+    /// What is wrong with a key, with its line when the file has it.
+    pub fn at(&self, key: &str, problem: impl Into<String>) -> PlanFileError {
+        PlanFileError::Wrong {
+            place: FilePlace {
+                name: self.name.clone(),
+                line: words::line_of(&self.text, key),
+            },
+            problem: problem.into(),
         }
     }
 
     /// What is missing, with the place where it is missing when that is in the file.
-    fn misses(&self, error: &toml::de::Error) -> String {
+    fn misses(&self, error: &toml::de::Error) -> PlanFileError {
         match toml::from_str::<Plan>(&self.text) {
             Err(of_file) => words::of_file(&self.name, &self.text, &of_file),
-            Ok(_) => format!("{}: {}", self.name, words::plain(error)),
+            Ok(_) => PlanFileError::Wrong {
+                place: FilePlace {
+                    name: self.name.clone(),
+                    line: None,
+                },
+                problem: words::plain(error),
+            },
         }
     }
 }
@@ -234,7 +244,9 @@ mod tests {
         set.set(&"message.dialect=lines".parse().unwrap()).unwrap();
         assert!(set.plan().unwrap().message.definition.is_some());
         let unknown = "[message]\ndialect = \"linse\"";
-        let words = PlanFile::parse("p.toml", unknown, "").unwrap_err();
+        let words = PlanFile::parse("p.toml", unknown, "")
+            .unwrap_err()
+            .to_string();
         assert!(
             words.contains("p.toml, line 2") && words.contains("lines"),
             "{words}"
@@ -260,11 +272,13 @@ mod tests {
             let printed = printed(&plan, Given::default()).unwrap();
             assert_eq!(file(&printed).plan().unwrap(), plan);
         }
-        let words = named("./none.toml").unwrap_err();
+        let words = named("./none.toml").unwrap_err().to_string();
         assert!(words.starts_with("p.toml, line 4: cannot read"), "{words}");
         let both = "[message]\ndialect = \"./own.toml\"\n[message.definition]\nname = \"x\"\n\
                     summary = \"x\"\nreceive = []\n[message.definition.send]\n";
-        let words = PlanFile::parse("p.toml", both, folder.path()).unwrap_err();
+        let words = PlanFile::parse("p.toml", both, folder.path())
+            .unwrap_err()
+            .to_string();
         assert!(words.contains("leave one of them out"), "{words}");
     }
 
@@ -283,7 +297,7 @@ mod tests {
             assert_eq!(file.has(key), given, "{key}");
         }
         assert_eq!(
-            file.plan().unwrap_err(),
+            file.plan().unwrap_err().to_string(),
             "p.toml, line 3: the key `load.open.rate` is missing"
         );
         let rate: Set = "load.rate=5".parse().unwrap();

@@ -1,5 +1,6 @@
 //! `--set KEY=VALUE`: a value at a place of a plan.
 
+use crate::error::{NoKeys, PlanFileError, SetError};
 use crate::words;
 use plan::{Load, REDACTED_VALUE};
 use std::str::FromStr;
@@ -21,25 +22,22 @@ pub struct Set {
 }
 
 impl FromStr for Set {
-    type Err = String;
+    type Err = SetError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (key, value) = text
-            .split_once('=')
-            .ok_or("expected KEY=VALUE, like load.rate=200")?;
+    fn from_str(text: &str) -> Result<Self, SetError> {
+        let (key, value) = text.split_once('=').ok_or(SetError::NoValue)?;
         // A message repeats it, and may be shown on a terminal.
         if text.chars().any(|c| c.is_control() && c != '\n') {
-            return Err("expected KEY=VALUE without control characters but line breaks".to_owned());
+            return Err(SetError::Control);
         }
         let parts = key.split('.').count();
         if parts > MOST_PARTS {
-            return Err(format!(
-                "the key has {parts} parts, and no key of a plan has more than {MOST_PARTS}"
-            ));
+            let most = MOST_PARTS;
+            return Err(SetError::Deep { parts, most });
         }
         let key: Vec<String> = key.split('.').map(|part| part.trim().to_owned()).collect();
         if key.iter().any(String::is_empty) {
-            return Err("expected a key like load.rate before the `=`".to_owned());
+            return Err(SetError::NoKey);
         }
         Ok(Self {
             text: text.to_owned(),
@@ -62,13 +60,15 @@ pub fn shown_key(text: &str) -> String {
 }
 
 /// A TOML value; what is none and begins like none is a string.
-fn value_of(text: &str) -> Result<Value, String> {
+fn value_of(text: &str) -> Result<Value, SetError> {
     let parsed = toml::from_str::<Table>(&format!("value = {text}"));
     match parsed {
         Ok(mut table) if table.len() == 1 => {
             Ok(table.remove("value").unwrap_or_else(|| text.into()))
         }
-        Err(error) if text.starts_with(['"', '\'', '[', '{']) => Err(error.message().to_owned()),
+        Err(error) if text.starts_with(['"', '\'', '[', '{']) => {
+            Err(SetError::Value(error.message().to_owned()))
+        }
         _ => Ok(text.into()),
     }
 }
@@ -108,8 +108,8 @@ fn kind_of<'a>(table: &'a Table, part: &str) -> Option<&'a str> {
 /// Changes a plan. Another kind of load or of clients takes the place of the one that was there.
 ///
 /// # Errors
-/// In words, when the place is within something that has no keys.
-pub(crate) fn apply(table: &mut Table, set: &Set) -> Result<(), String> {
+/// When the place is within something that has no keys.
+pub(crate) fn apply(table: &mut Table, set: &Set) -> Result<(), PlanFileError> {
     let place = set.place(table);
     let place: Vec<&str> = place.iter().map(String::as_str).collect();
     if let [part, kind, ..] = place[..]
@@ -119,18 +119,21 @@ pub(crate) fn apply(table: &mut Table, set: &Set) -> Result<(), String> {
         kinds.retain(|name, _| name == kind);
     }
     let done = match place[..] {
-        [list @ "populations", _, ..] => Err(is_a_list(list)),
+        [list @ "populations", _, ..] => Err(NoKeys::List(list.to_owned())),
         _ => put(table, &place, set.value.clone()),
     };
-    done.map_err(|words| format!("--set {}: {words}", set.shown()))
+    done.map_err(|error| PlanFileError::Set {
+        set: set.shown(),
+        problem: error.to_string(),
+    })
 }
 
 /// Puts a value at a place; the tables on the way there are made where they are missing.
 ///
 /// # Errors
-/// In words, when something on the way is no table.
-pub(crate) fn put(table: &mut Table, place: &[&str], value: Value) -> Result<(), String> {
-    let (last, parents) = place.split_last().ok_or("a key is missing")?;
+/// When something on the way is no table.
+pub(crate) fn put(table: &mut Table, place: &[&str], value: Value) -> Result<(), NoKeys> {
+    let (last, parents) = place.split_last().ok_or(NoKeys::Nothing)?;
     let mut at = table;
     for parent in parents {
         let next = at
@@ -138,26 +141,22 @@ pub(crate) fn put(table: &mut Table, place: &[&str], value: Value) -> Result<(),
             .or_insert_with(|| Value::Table(Table::new()));
         at = match next {
             Value::Table(next) => next,
-            Value::Array(_) => return Err(is_a_list(parent)),
-            _ => return Err(format!("`{parent}` is a value and has no keys")),
+            Value::Array(_) => return Err(NoKeys::List((*parent).to_owned())),
+            _ => return Err(NoKeys::Value((*parent).to_owned())),
         };
     }
     at.insert((*last).to_owned(), value);
     Ok(())
 }
 
-fn is_a_list(name: &str) -> String {
-    format!("`{name}` is a list; set it as a whole, like {name}=[...]")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn applied(text: &str, sets: &[&str]) -> Result<Table, String> {
+    fn applied(text: &str, sets: &[&str]) -> Result<Table, PlanFileError> {
         let mut table = toml::from_str(text).unwrap();
         for set in sets {
-            apply(&mut table, &set.parse()?)?;
+            apply(&mut table, &set.parse().unwrap())?;
         }
         Ok(table)
     }
@@ -205,7 +204,7 @@ mod tests {
             ("", "audience=sender", "audience = \"sender\""),
         ] {
             let expected = applied(after, &[]).unwrap();
-            assert_eq!(applied(text, &[set]), Ok(expected), "{set}");
+            assert_eq!(applied(text, &[set]).unwrap(), expected, "{set}");
         }
     }
 
@@ -214,7 +213,7 @@ mod tests {
         let key = |parts: usize| format!("{}=1", vec!["a"; parts].join("."));
         key(MOST_PARTS).parse::<Set>().unwrap();
         for parts in [MOST_PARTS + 1, 30_000, 1_000_000] {
-            let words = key(parts).parse::<Set>().unwrap_err();
+            let words = key(parts).parse::<Set>().unwrap_err().to_string();
             assert!(words.contains(&format!("{parts} parts")), "{words}");
         }
     }
@@ -223,9 +222,11 @@ mod tests {
     fn what_has_no_keys_is_named() {
         for text in ["populations = []", ""] {
             let list = applied(text, &["populations.share=2"]).unwrap_err();
+            let list = list.to_string();
             assert!(list.contains("`populations` is a list"), "{list}");
         }
         let value = applied("audience = \"sender\"", &["audience.x=2"]).unwrap_err();
+        let value = value.to_string();
         assert!(value.contains("`audience` is a value"), "{value}");
     }
 }

@@ -1,10 +1,12 @@
 //! A plan as the file that means it.
 
+use crate::error::PlanFileError;
 use plan::{
     Audience, Clients, Connection, Fault, Io, Limits, Load, Message, Nanos, Plan, Population,
     RankedBy, Target, Timestamps,
 };
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 
 /// A plan in the order of its parts. TOML has what is no table first.
 #[derive(Serialize)]
@@ -50,16 +52,13 @@ pub struct Given {
 /// means the same in any folder.
 ///
 /// # Errors
-/// In words, when a number is larger than those of TOML.
-pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
+/// When a number is larger than those of TOML, or a path starts nowhere.
+pub fn printed(plan: &Plan, given: Given) -> Result<String, PlanFileError> {
     let mut plan = plan.clone();
     for file in plan.files_mut() {
-        *file = std::path::absolute(&*file)
-            .map_err(|error| format!("cannot tell where {} is: {error}", file.display()))?;
+        *file = absolute(file)?;
     }
-    let here = std::path::absolute(".")
-        .map_err(|error| format!("cannot tell where this folder is: {error}"))?;
-    plan.start_references_from(&here);
+    plan.start_references_from(&absolute(Path::new("."))?);
     // Each part is named, so that none is forgotten.
     let Plan {
         name,
@@ -94,9 +93,14 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
         faults,
     };
     if let Some(seed) = given.seed.filter(|seed| i64::try_from(*seed).is_err()) {
-        return Err(format!(
-            "this plan has no TOML file, whose numbers have 63 bits: --seed {seed} is larger"
-        ));
+        return Err(PlanFileError::LargeSeed { seed });
     }
-    toml::to_string(&printed).map_err(|error| format!("this plan has no TOML file: {error}"))
+    Ok(toml::to_string(&printed)?)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, PlanFileError> {
+    std::path::absolute(path).map_err(|source| PlanFileError::Nowhere {
+        path: path.to_owned(),
+        source,
+    })
 }

@@ -1,5 +1,6 @@
 //! What is wrong with a plan, in one line: the file, the line, the key, and the nearest one.
 
+use crate::error::{FilePlace, PlanFileError};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
@@ -15,18 +16,24 @@ pub(super) fn is_about_what_is_missing(error: &Error) -> bool {
 }
 
 /// What is wrong with a file.
-pub(super) fn of_file(name: &str, text: &str, error: &Error) -> String {
-    let Some(span) = error.span() else {
-        return format!("{name}: {}", plain(error));
-    };
-    let line = line_at(text, span.start);
-    let path = path_at(text, &span);
-    format!("{name}, line {line}: {}", told(error, &path))
+pub(super) fn of_file(name: &str, text: &str, error: &Error) -> PlanFileError {
+    let span = error.span();
+    let path = span.as_ref().map(|span| path_at(text, span));
+    PlanFileError::Wrong {
+        place: FilePlace {
+            name: name.to_owned(),
+            line: span.map(|span| line_at(text, span.start)),
+        },
+        problem: told(error, &path.unwrap_or_default()),
+    }
 }
 
 /// What is wrong with a `--set` of this place.
-pub(super) fn of_set(set: &str, place: &[String], error: &Error) -> String {
-    format!("--set {set}: {}", told(error, place))
+pub(super) fn of_set(set: String, place: &[String], error: &Error) -> PlanFileError {
+    PlanFileError::Set {
+        set,
+        problem: told(error, place),
+    }
 }
 
 /// What is wrong with something that stands nowhere.
@@ -207,7 +214,7 @@ mod tests {
 
     fn words(text: &str) -> String {
         let error = toml::from_str::<Plan>(text).expect_err(text);
-        of_file("p.toml", text, &error)
+        of_file("p.toml", text, &error).to_string()
     }
 
     #[test]

@@ -10,4 +10,9 @@ impl Refusal {
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
+
+    /// A refusal with the words of an error.
+    pub fn of(error: impl std::error::Error) -> Self {
+        Self(error.to_string())
+    }
 }

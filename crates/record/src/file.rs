@@ -29,8 +29,8 @@ impl RecordFile {
     /// Checks that a record like `sample` can be written to `path`, and leaves what is there.
     ///
     /// # Errors
-    /// In words, when it cannot.
-    pub fn new(path: &Path, sample: &impl Serialize) -> Result<Self, String> {
+    /// When it cannot.
+    pub fn new(path: &Path, sample: &impl Serialize) -> Result<Self, Unwritable> {
         OutputFile::new("the record", path, |out| pretty(out, sample)).map(Self)
     }
 
@@ -56,13 +56,13 @@ impl OutputFile {
     /// it as `what`.
     ///
     /// # Errors
-    /// In words, when it cannot.
+    /// When it cannot.
     pub fn new(
         what: &'static str,
         path: &Path,
         sample: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<Self, String> {
-        let place = Place::of(path, sample).map_err(|error| unwritable(what, path, &error))?;
+    ) -> Result<Self, Unwritable> {
+        let place = Place::of(path, sample).map_err(|error| Unwritable::new(what, path, error))?;
         Ok(Self {
             what,
             path: path.to_owned(),
@@ -96,7 +96,8 @@ impl OutputFile {
             }
         };
         written.map_err(|error| {
-            io::Error::new(error.kind(), unwritable(self.what, &self.path, &error))
+            let kind = error.kind();
+            io::Error::new(kind, Unwritable::new(self.what, &self.path, error))
         })
     }
 }
@@ -146,13 +147,31 @@ fn pretty(out: &mut dyn Write, record: &impl Serialize) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Why an output cannot be written, with the remedy.
-pub fn unwritable(what: &str, path: &Path, error: &io::Error) -> String {
-    let remedy = match error.kind() {
+/// An output cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {what} to {}: {source}{}", path.display(), remedy(source))]
+pub struct Unwritable {
+    what: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl Unwritable {
+    /// What cannot be written, where to, and why.
+    pub fn new(what: &'static str, path: &Path, source: io::Error) -> Self {
+        Self {
+            what,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
         io::ErrorKind::NotFound => "; create its folder first",
         io::ErrorKind::IsADirectory => "; name a file in it",
         io::ErrorKind::StorageFull => "; make room or choose another place",
         _ => "",
-    };
-    format!("cannot write {what} to {}: {error}{remedy}", path.display())
+    }
 }

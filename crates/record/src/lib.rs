@@ -48,7 +48,7 @@ pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
 pub use feed::{Feed, FeedAge, FeedClock, FeedNumbers, FeedRates};
-pub use file::{OutputFile, RecordFile, unwritable};
+pub use file::{OutputFile, RecordFile, Unwritable};
 pub use format::{Tool, VERSION};
 pub use handshakes::{TlsAgreed, TlsUse};
 pub use heartbeats::Heartbeats;

@@ -426,10 +426,7 @@ fn keys(
             "where what a client sends comes back to it, leave `reaches_sender = false` out",
         ),
         (
-            faults.unanswered > 0
-                && to_others
-                && send.is_acknowledged()
-                && send.http.is_none(),
+            faults.unanswered > 0 && to_others && send.is_acknowledged() && send.http.is_none(),
             "where a sender gets no result, write `acknowledged = false` under [send]",
         ),
         (

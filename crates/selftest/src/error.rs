@@ -40,7 +40,7 @@ pub enum Unmade {
     Plan(#[from] PlanError),
     /// A plan that cannot be written as a file. Holds why.
     #[error("{0}")]
-    Unprintable(String),
+    Unprintable(Box<dyn std::error::Error + Send + Sync>),
     /// The file of a kept plan is none.
     #[error(transparent)]
     NoKeptPlan(#[from] serde_json::Error),

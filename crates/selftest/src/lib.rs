@@ -35,7 +35,7 @@ mod wire;
 
 pub use error::Unmade;
 pub use kept::known_ceiling;
-pub use plans::{KeptPlan, Plans, kept_plan, plans};
+pub use plans::{KeptPlan, Plans, WritePlan, kept_plan, plans};
 
 use bench::Bench;
 use clap::ValueEnum;

@@ -7,6 +7,7 @@ mod import;
 mod output;
 mod remote;
 mod tls;
+mod values;
 
 pub(crate) use format::Format;
 pub(crate) use handshake::Handshake;
@@ -14,10 +15,10 @@ pub(crate) use import::ImportArgs;
 pub(crate) use output::Output;
 pub(crate) use remote::{Credentials, Sites, WorkerArgs};
 pub(crate) use tls::Tls;
+use values::{connect_rate, duration, header_value, percentile, precision, rate};
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use plan::{LONGEST_NS, PRECISIONS, RATES};
 use plan_file::Set;
 use selftest::Part;
 use std::net::IpAddr;
@@ -453,71 +454,6 @@ pub(crate) enum Measure {
     Ack,
 }
 
-fn rate(text: &str) -> Result<Rate, String> {
-    let one = |text: &str| match text.parse::<f64>() {
-        Ok(value) if (RATES.0..=RATES.1).contains(&value) => Ok(value),
-        _ => Err(format!(
-            "`{text}` is not a rate: expected a number from {} to {} per second",
-            RATES.0, RATES.1
-        )),
-    };
-    let Some((from, rest)) = text.split_once(':') else {
-        return Ok(Rate {
-            from: one(text)?,
-            ramp: None,
-        });
-    };
-    let (to, over) = rest
-        .split_once('/')
-        .ok_or("the ramp has no length: expected A:B/TIME, e.g. 1000:5000/60s")?;
-    Ok(Rate {
-        from: one(from)?,
-        ramp: Some((one(to)?, duration(over)?)),
-    })
-}
-
-fn connect_rate(text: &str) -> Result<f64, String> {
-    match rate(text)? {
-        Rate { from, ramp: None } => Ok(from),
-        _ => Err("a ramp is not possible here: expected one number per second".to_owned()),
-    }
-}
-
-fn precision(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (PRECISIONS.0..=PRECISIONS.1).contains(&(value / 100.0)) => Ok(value),
-        _ => Err(format!(
-            "expected a number from {} to {}",
-            PRECISIONS.0 * 100.0,
-            PRECISIONS.1 * 100.0
-        )),
-    }
-}
-
-fn percentile(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if plan::is_percentile(value) => Ok(value),
-        _ => Err("expected a number above 0 and at most 100".to_owned()),
-    }
-}
-
-/// A line break would end the header and begin another.
-fn header_value(text: &str) -> Result<String, String> {
-    if text.is_empty() || !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return Err("expected printable ASCII on one line, e.g. http://localhost/".to_owned());
-    }
-    Ok(text.to_owned())
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let parsed = humantime::parse_duration(text)
-        .map_err(|error| format!("{error}; expected something like 250ms or 1m 30s"))?;
-    if parsed.is_zero() || parsed > Duration::from_nanos(LONGEST_NS) {
-        return Err("expected a time above 0 and at most 24h".to_owned());
-    }
-    Ok(parsed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -539,29 +475,6 @@ mod tests {
             "\n  0 ", "\n  1 ", "\n  2 ", "\n  3 ", "\n  130 ", "\n  141 ",
         ] {
             assert!(help.contains(code), "{code:?} is missing");
-        }
-    }
-
-    #[test]
-    fn rates_are_numbers_or_ramps() {
-        let ramp = Rate {
-            from: 1000.0,
-            ramp: Some((5000.0, Duration::from_secs(60))),
-        };
-        assert_eq!(rate("1000:5000/60s"), Ok(ramp));
-        assert_eq!(rate("0.5").unwrap().from, 0.5);
-        for text in ["0", "-1", "nan", "inf", "1:2", "1:2/", "1:0/5s", "x", ""] {
-            assert!(rate(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn times_and_percentiles_out_of_range_are_refused() {
-        for text in ["0ms", "-1s", "5", "soon", "2days"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
-        for text in ["0", "100.1", "-5", "nan", "p95"] {
-            assert!(percentile(text).is_err(), "{text}");
         }
     }
 }

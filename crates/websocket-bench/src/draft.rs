@@ -2,6 +2,7 @@
 //! chosen when the plan is carried out, and are not in a printed plan.
 
 use crate::args::{Output, Sites};
+use crate::refused::Refused;
 use plan::{Clients, Dialect, Io, Load, Plan, Timestamps, redacted};
 use plan_file::Given;
 use std::path::Path;
@@ -53,9 +54,9 @@ impl Draft {
     /// Chooses what was left to this machine.
     ///
     /// # Errors
-    /// In words, when outputs or credentials contradict one another, when what was given cannot be
+    /// When outputs or credentials contradict one another, when what was given cannot be
     /// had here, and when no figure of the plan can meet an expectation.
-    pub(crate) fn resolved(self, sites: &Sites, output: &Output) -> Result<Planned, String> {
+    pub(crate) fn resolved(self, sites: &Sites, output: &Output) -> Result<Planned, Refused> {
         check_outputs(output)?;
         check_credentials(sites)?;
         check_key_travels_safely(sites, &self.plan)?;
@@ -89,23 +90,20 @@ impl Draft {
 }
 
 /// Credentials without a worker that would check them.
-fn check_credentials(sites: &Sites) -> Result<(), String> {
+fn check_credentials(sites: &Sites) -> Result<(), Refused> {
     let credentials = &sites.credentials;
     let given = [
         (credentials.token_file.is_some(), "--token-file"),
         (credentials.tls_cert.is_some(), "--tls-cert"),
     ];
     match given.iter().find(|(given, _)| *given) {
-        Some((_, flag)) if !sites.are_elsewhere() => Err(format!(
-            "{flag} is for workers that were started elsewhere, and there are none: name them with \
-             -w or --await-workers (it is not shown to the server)"
-        )),
+        Some((_, flag)) if !sites.are_elsewhere() => Err(Refused::NoWorkers(flag)),
         _ => Ok(()),
     }
 }
 
 /// The key of the clients' certificate and what they show the server go to every worker.
-fn check_key_travels_safely(sites: &Sites, plan: &Plan) -> Result<(), String> {
+fn check_key_travels_safely(sites: &Sites, plan: &Plan) -> Result<(), Refused> {
     if !sites.are_elsewhere() || sites.credentials.tls_cert.is_some() {
         return Ok(());
     }
@@ -119,57 +117,46 @@ fn check_key_travels_safely(sites: &Sites, plan: &Plan) -> Result<(), String> {
     } else {
         return Ok(());
     };
-    Err(format!(
-        "{what} would go to the workers in clear text: give --tls-cert, --tls-key and --tls-ca, so \
-         that they are spoken to over mutual TLS"
-    ))
+    Err(Refused::ClearText(what))
 }
 
 /// A Unix socket is of this machine, and the kernel stamps nothing that it carries.
-fn check_unix(sites: &Sites, draft: &Draft) -> Result<(), String> {
+fn check_unix(sites: &Sites, draft: &Draft) -> Result<(), Refused> {
     if draft.plan.target.unix_socket.is_none() {
         return Ok(());
     }
     if sites.are_elsewhere() {
-        return Err(
-            "--unix (target.unix_socket) is of this machine, and workers that were started \
-             separately do not connect to one: take --processes"
-                .to_owned(),
-        );
+        return Err(Refused::UnixElsewhere);
     }
     match draft.given.timestamps {
-        Some(Timestamps::Kernel) => Err(
-            "--timestamps kernel: the kernel gives no receive stamps of a Unix socket; leave it out"
-                .to_owned(),
-        ),
+        Some(Timestamps::Kernel) => Err(Refused::UnixStamps),
         _ => Ok(()),
     }
 }
 
 /// Percentiles that the samples of a step cannot have, where their number is known.
-fn check_expectations(output: &Output, plan: &Plan) -> Result<(), String> {
+fn check_expectations(output: &Output, plan: &Plan) -> Result<(), Refused> {
     output
         .expect
         .iter()
         .find_map(|expectation| expectation.impossible(plan))
-        .map_or(Ok(()), |words| Err(format!("--expect {words}")))
+        .map_or(Ok(()), |words| Err(Refused::Expectation(words)))
 }
 
 /// Two outputs in one file would overwrite each other.
-fn check_outputs(output: &Output) -> Result<(), String> {
-    let mut seen: Vec<(&str, &Path)> = Vec::new();
+fn check_outputs(output: &Output) -> Result<(), Refused> {
+    let mut seen: Vec<(&'static str, &Path)> = Vec::new();
     for (flag, path) in output.places() {
         match seen.iter().find(|(_, earlier)| *earlier == path) {
             Some((other, _)) if path == Path::new("-") => {
-                return Err(format!(
-                    "{other} and {flag} both write to stdout; name a file for one of them"
-                ));
+                return Err(Refused::BothOnStdout(other, flag));
             }
             Some((other, _)) => {
-                return Err(format!(
-                    "{other} and {flag} both name {}; name two files",
-                    path.display()
-                ));
+                return Err(Refused::OneFile {
+                    one: other,
+                    other: flag,
+                    path: path.to_owned(),
+                });
             }
             None => seen.push((flag, path)),
         }
@@ -180,8 +167,8 @@ fn check_outputs(output: &Output) -> Result<(), String> {
 /// What the end of a latency can be taken from here.
 ///
 /// # Errors
-/// In words, when what is wanted cannot be had.
-pub(crate) fn timestamps(wanted: Option<Timestamps>) -> Result<Timestamps, String> {
+/// When what is wanted cannot be had.
+pub(crate) fn timestamps(wanted: Option<Timestamps>) -> Result<Timestamps, Refused> {
     match wanted {
         Some(Timestamps::User) => Ok(Timestamps::User),
         None => Ok(match ws_load::probe_kernel_timestamps() {
@@ -190,10 +177,7 @@ pub(crate) fn timestamps(wanted: Option<Timestamps>) -> Result<Timestamps, Strin
         }),
         Some(Timestamps::Kernel) => match ws_load::probe_kernel_timestamps() {
             Ok(()) => Ok(Timestamps::Kernel),
-            Err(reason) => Err(format!(
-                "--timestamps kernel: no receive time stamps here ({reason}); \
-                 take --timestamps user or auto"
-            )),
+            Err(reason) => Err(Refused::NoStamps(reason.to_string())),
         },
     }
 }
@@ -202,16 +186,14 @@ pub(crate) fn timestamps(wanted: Option<Timestamps>) -> Result<Timestamps, Strin
 /// have been taken.
 ///
 /// # Errors
-/// In words, when what is wanted cannot be had.
-pub(crate) fn io(wanted: Option<Io>, timestamps: Timestamps) -> Result<(Io, String), String> {
+/// When what is wanted cannot be had.
+pub(crate) fn io(wanted: Option<Io>, timestamps: Timestamps) -> Result<(Io, String), Refused> {
     if wanted == Some(Io::Epoll) {
         return Ok((Io::Epoll, "epoll".to_owned()));
     }
     match (ws_load::probe_io_uring(timestamps), wanted) {
         (Ok(()), _) => Ok((Io::Uring, "io_uring".to_owned())),
-        (Err(reason), Some(Io::Uring)) => Err(format!(
-            "--io uring: io_uring is not available here ({reason}); take --io epoll or auto"
-        )),
+        (Err(reason), Some(Io::Uring)) => Err(Refused::NoUring(reason.to_string())),
         (Err(reason), _) => Ok((
             Io::Epoll,
             format!("epoll: io_uring is not available here ({reason})"),
@@ -225,7 +207,7 @@ fn io_of_sites(
     wanted: Option<Io>,
     sites: &Sites,
     timestamps: Timestamps,
-) -> Result<(Io, String), String> {
+) -> Result<(Io, String), Refused> {
     match wanted {
         None if sites.are_elsewhere() => Ok((
             Io::Epoll,

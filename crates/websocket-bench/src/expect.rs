@@ -60,26 +60,38 @@ pub(crate) enum Figure {
     Percentile(f64),
 }
 
-impl FromStr for Expectation {
-    type Err = String;
+const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, lost<=N, silent<=N, back.pN<TIME (or back.max), first.pN<TIME, between.pN<TIME, dialogue.pN<TIME, open.pN<TIME, http.pN<TIME or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, lost<=N, silent<=N, back.pN<TIME (or back.max), first.pN<TIME, between.pN<TIME, dialogue.pN<TIME, open.pN<TIME, http.pN<TIME or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
+/// A text that is no expectation.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum NoExpectation {
+    #[error("{FORM}")]
+    Form,
+    #[error("`{text}`: {source}; {FORM}")]
+    Time {
+        text: String,
+        source: humantime::DurationError,
+    },
+}
+
+impl FromStr for Expectation {
+    type Err = NoExpectation;
+
+    fn from_str(text: &str) -> Result<Self, NoExpectation> {
+        use NoExpectation::Form;
         if let Some((name, value)) = text.split_once(">=") {
             let way = match name.trim() {
                 "clients" => {
                     let clients = value.trim().parse();
-                    return clients.map(Self::Clients).map_err(|_| FORM.to_owned());
+                    return clients.map(Self::Clients).map_err(|_| Form);
                 }
                 "sent" => Way::Sent,
                 "received" => Way::Received,
-                _ => return Err(FORM.to_owned()),
+                _ => return Err(Form),
             };
             let rate = value.trim().strip_suffix("/s").and_then(|n| n.parse().ok());
             let rate = rate.filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
-            return rate
-                .map(|rate| Self::Throughput(way, rate))
-                .ok_or_else(|| FORM.to_owned());
+            return rate.map(|rate| Self::Throughput(way, rate)).ok_or(Form);
         }
         if let Some((name, value)) = text.split_once("<=") {
             let count = match name.trim() {
@@ -87,22 +99,23 @@ impl FromStr for Expectation {
                 "drops" => Count::Drops,
                 "lost" => Count::Lost,
                 "silent" => Count::Silent,
-                _ => return Err(FORM.to_owned()),
+                _ => return Err(Form),
             };
             let most = value.trim().parse();
-            return most
-                .map(|most| Self::AtMost(count, most))
-                .map_err(|_| FORM.to_owned());
+            return most.map(|most| Self::AtMost(count, most)).map_err(|_| Form);
         }
-        let (name, value) = text.split_once('<').ok_or(FORM)?;
-        let below = humantime::parse_duration(value.trim())
-            .map_err(|error| format!("`{}`: {error}; {FORM}", value.trim()))?;
+        let (name, value) = text.split_once('<').ok_or(Form)?;
+        let below =
+            humantime::parse_duration(value.trim()).map_err(|source| NoExpectation::Time {
+                text: value.trim().to_owned(),
+                source,
+            })?;
         if let Some(figure) = name.trim().strip_prefix("back.") {
             let percentile = match figure {
                 "max" => Some(100.0),
                 other => percentile(other),
             };
-            let percentile = percentile.ok_or(FORM)?;
+            let percentile = percentile.ok_or(Form)?;
             return Ok(Self::Back { percentile, below });
         }
         let (measure, figure) = match name.trim().split_once('.') {
@@ -119,10 +132,10 @@ impl FromStr for Expectation {
         let timed = figure.split_once('.');
         if let Some((timed, figure)) = timed.and_then(|(of, rest)| Some((Timed::named(of)?, rest)))
         {
-            let figure = Figure::named(figure).ok_or(FORM)?;
+            let figure = Figure::named(figure).ok_or(Form)?;
             return Ok(Self::Timed(timed, figure, below));
         }
-        let figure = Figure::named(figure).ok_or(FORM)?;
+        let figure = Figure::named(figure).ok_or(Form)?;
         Ok(Self::Latency {
             measure,
             figure,

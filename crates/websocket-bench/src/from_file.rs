@@ -3,22 +3,20 @@
 
 use crate::args::RunArgs;
 use crate::draft::{Draft, fill_path};
+use crate::refused::Refused;
 use crate::secrets;
 use plan::Dialect;
-use plan_file::PlanFile;
+use plan_file::{PlanFile, PlanFileError};
 use std::path::Path;
 
 /// The plan of `run`.
 ///
 /// # Errors
-/// In words, when the file cannot be read or something in it or over it is no plan.
-pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
+/// When the file cannot be read, or something in it or over it is no plan.
+pub(crate) fn draft(args: &RunArgs) -> Result<Draft, Refused> {
     let is_stdin = args.plan == Path::new("-");
     if !is_stdin && !args.plan.exists() && secrets::are_given(std::env::args()) {
-        return Err(format!(
-            "cannot read the plan: no such file; {}",
-            secrets::IN_QUOTES
-        ));
+        return Err(Refused::NoPlan);
     }
     let mut file = PlanFile::read(&args.plan)?;
     for set in &args.set {
@@ -33,10 +31,7 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
     }
     let mut plan = file.plan()?;
     if plan.target.url.is_empty() {
-        return Err(format!(
-            "{} names no server: give its URL after the file, like ws://127.0.0.1:3334/ws",
-            file.name()
-        ));
+        return Err(Refused::NoServer(file.name().to_owned()));
     }
     args.handshake.apply(&mut plan)?;
     args.format.apply(&mut plan.message)?;
@@ -46,10 +41,10 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
     }
     let notes = fill_path(&mut plan).into_iter().collect();
     plan.validate()
-        .map_err(|error| file.places(error.field(), &error.to_string()))?;
+        .map_err(|error| file.at(error.field(), error.to_string()))?;
     ws_load::check_message(&plan)
-        .map_err(|error| file.places(message_key(&file), &error.to_string()))?;
-    ws_load::check_url(&plan).map_err(|error| error.to_string())?;
+        .map_err(|error| file.at(message_key(&file), error.to_string()))?;
+    ws_load::check_url(&plan)?;
     let given = file.given(&plan);
     Ok(Draft { plan, given, notes })
 }
@@ -65,7 +60,7 @@ fn message_key(file: &PlanFile) -> &'static str {
 /// The TOML file of a draft, without its secrets.
 ///
 /// # Errors
-/// In words, when a number is larger than those of TOML.
-pub(crate) fn printed(draft: &Draft) -> Result<String, String> {
+/// When a number is larger than those of TOML.
+pub(crate) fn printed(draft: &Draft) -> Result<String, PlanFileError> {
     plan_file::printed(&draft.plan.redacted(), draft.given)
 }

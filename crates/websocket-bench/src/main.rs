@@ -21,6 +21,7 @@ mod import;
 mod output;
 mod planning;
 mod proving;
+mod refused;
 mod secrets;
 mod streams_format;
 mod watch_format;
@@ -33,6 +34,7 @@ use exit::Exit;
 use flags::Flags;
 use plan::{redacted, redacted_url};
 use record::RunRecord;
+use refused::Refused;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -91,7 +93,7 @@ fn main() -> ExitCode {
 
 /// Carries out a plan, or prints it when that is asked for.
 fn run(
-    draft: Result<Draft, String>,
+    draft: Result<Draft, Refused>,
     sites: &Sites,
     output: &Output,
     flags: &Flags,

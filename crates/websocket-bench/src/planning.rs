@@ -4,6 +4,7 @@ use crate::args::{
     self, Arrivals, BroadcastLoad, Common, ConnectArgs, Connections, EchoLoad, Measure,
 };
 use crate::draft::{Draft, fill_path, once};
+use crate::refused::Refused;
 use plan::{Audience, Clients, Connect, Load, Nanos, OpenLoop, Plan, Ramp, Search, SearchOf};
 use plan_file::Given;
 use std::time::Duration;
@@ -68,16 +69,14 @@ const fn arrivals(args: Arrivals) -> plan::Arrivals {
 /// The plan of `broadcast` or `echo`.
 ///
 /// # Errors
-/// In words, when flags contradict one another.
-pub(crate) fn plan(url: &str, common: &Common, asked: Asked) -> Result<Draft, String> {
+/// When flags contradict one another.
+pub(crate) fn plan(url: &str, common: &Common, asked: Asked) -> Result<Draft, Refused> {
     let (steps, search) = (&common.steps, &common.search);
     if steps.limit_rtt >= search.sample_timeout {
-        return Err(format!(
-            "--limit-rtt {} is not below --sample-timeout {}: a step would be given up before it \
-             can pass the limit; raise --sample-timeout",
-            humantime::format_duration(steps.limit_rtt),
-            humantime::format_duration(search.sample_timeout)
-        ));
+        return Err(Refused::LateLimit {
+            limit: steps.limit_rtt,
+            timeout: search.sample_timeout,
+        });
     }
     check_ramp(&asked.load)?;
     check_search(search, &asked.load)?;
@@ -102,30 +101,27 @@ pub(crate) fn plan(url: &str, common: &Common, asked: Asked) -> Result<Draft, St
     Ok(Draft { plan, given, notes })
 }
 
-fn check_ramp(load: &Load) -> Result<(), String> {
+fn check_ramp(load: &Load) -> Result<(), Refused> {
     match load {
         Load::Open(OpenLoop {
             ramp: Some(ramp),
             duration,
             ..
-        }) if *duration < ramp.over => Err(format!(
-            "--duration {duration} is shorter than the ramp of --rate, which takes {}: its end \
-             would never be reached; raise --duration, or leave it out",
-            ramp.over
-        )),
+        }) if *duration < ramp.over => Err(Refused::LongRamp {
+            duration: *duration,
+            ramp: ramp.over,
+        }),
         _ => Ok(()),
     }
 }
 
-fn check_search(args: &args::Searching, load: &Load) -> Result<(), String> {
+fn check_search(args: &args::Searching, load: &Load) -> Result<(), Refused> {
     match (args.search, load) {
-        (Some(args::SearchOf::Rate), Load::Open(OpenLoop { ramp: Some(_), .. })) => Err(
-            "--search rate tries one rate after the other: give --rate without a ramp".to_owned(),
-        ),
-        (Some(args::SearchOf::Rate), Load::Open(_)) => Ok(()),
-        (Some(args::SearchOf::Rate), _) => {
-            Err("--search rate begins with a rate: give --rate, e.g. --rate 100".to_owned())
+        (Some(args::SearchOf::Rate), Load::Open(OpenLoop { ramp: Some(_), .. })) => {
+            Err(Refused::SearchWithRamp)
         }
+        (Some(args::SearchOf::Rate), Load::Open(_)) => Ok(()),
+        (Some(args::SearchOf::Rate), _) => Err(Refused::SearchWithoutRate),
         _ => Ok(()),
     }
 }
@@ -145,17 +141,15 @@ fn searching(of: args::SearchOf, args: &args::Searching, first: u32) -> Clients 
 /// The plan of `connect`.
 ///
 /// # Errors
-/// In words, when flags contradict one another.
-pub(crate) fn connect(args: &ConnectArgs) -> Result<Draft, String> {
+/// When flags contradict one another.
+pub(crate) fn connect(args: &ConnectArgs) -> Result<Draft, Refused> {
     let load = &args.load;
     let ping_timeout = load.ping_timeout.unwrap_or(load.ping_interval);
     if ping_timeout > load.ping_interval {
-        return Err(format!(
-            "--ping-timeout {} is above --ping-interval {}: a ping must be answered before the \
-             next one; raise --ping-interval",
-            humantime::format_duration(ping_timeout),
-            humantime::format_duration(load.ping_interval)
-        ));
+        return Err(Refused::LatePing {
+            timeout: ping_timeout,
+            interval: load.ping_interval,
+        });
     }
     let Draft {
         mut plan,
@@ -177,7 +171,7 @@ pub(crate) fn connect(args: &ConnectArgs) -> Result<Draft, String> {
 }
 
 /// What is the same in every plan.
-fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Draft, String> {
+fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Draft, Refused> {
     let mut plan = Plan::new(url);
     plan.target.local_addrs.clone_from(&connections.local_addr);
     connections.handshake.apply(&mut plan)?;
@@ -195,7 +189,7 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
     plan.clients = Clients::steps(first, steps.step_size, steps.total_steps);
     plan.limits.percentile = steps.limit_percentile;
     plan.limits.time = steps.limit_rtt.into();
-    ws_load::check_url(&plan).map_err(|error| error.to_string())?;
+    ws_load::check_url(&plan)?;
     Ok(Draft {
         plan,
         given: Given {

@@ -55,7 +55,7 @@ const fn exit(conclusion: Conclusion) -> Exit {
 }
 
 /// The file of a plan that leaves nothing to the machine.
-fn write_plan(plan: &Plan) -> Result<String, String> {
+fn write_plan(plan: &Plan) -> Result<String, Box<dyn Error + Send + Sync>> {
     let generator = plan.generator;
     let given = Given {
         threads: Some(generator.threads),
@@ -63,5 +63,5 @@ fn write_plan(plan: &Plan) -> Result<String, String> {
         timestamps: Some(generator.timestamps),
         seed: Some(generator.seed),
     };
-    plan_file::printed(plan, given)
+    Ok(plan_file::printed(plan, given)?)
 }

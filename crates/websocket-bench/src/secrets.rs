@@ -1,29 +1,69 @@
 //! Secrets: read from where a plan says that they are kept, and left out of what is written.
 
-use plan::{Entry, Plan, REDACTED_VALUE, Reference, escaped_braces, redacted, redacted_url};
+use plan::{
+    Entry, Plan, PlanError, REDACTED_VALUE, Reference, escaped_braces, redacted, redacted_url,
+};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 /// Longest first line of a file with a secret, in bytes.
 const LONGEST: u64 = 1 << 16;
 
+/// A secret that cannot be had. Neither a name nor a path is in it: who gives the secret in its place has
+/// given it there.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SecretError {
+    #[error("{field} for `{name}`: {source}")]
+    Entry {
+        field: &'static str,
+        name: String,
+        source: NoSecret,
+    },
+    #[error("{flag}: {source}")]
+    Token {
+        flag: &'static str,
+        source: NoSecret,
+    },
+    /// A plan with the secret in it is none.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// Why there is no secret in a place.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoSecret {
+    #[error(
+        "the environment variable behind `env:` is not set, or is no text; give the name of one, as in env:TOKEN, and not its value, as env:$TOKEN does"
+    )]
+    Variable,
+    #[error(
+        "cannot read the file behind `file:`: {0}; give the path of a file that holds the secret, and not the secret"
+    )]
+    File(io::Error),
+    #[error(
+        "cannot read the file: {0}; give the path of a file that holds the token on its first line, and not the token"
+    )]
+    TokenFile(io::Error),
+    #[error("{0} holds no printable ASCII on one line")]
+    Text(&'static str),
+}
+
 /// The plan with every secret in the place of its reference. It goes to the engine, and to no output.
 ///
 /// # Errors
-/// In words, when a variable is not set or a file cannot be read, or what is there cannot stand in a
-/// handshake.
-pub(crate) fn filled_in(plan: &Plan) -> Result<Plan, String> {
+/// When a variable is not set or a file cannot be read, or what is there cannot stand in a handshake.
+pub(crate) fn filled_in(plan: &Plan) -> Result<Plan, SecretError> {
     let mut plan = plan.clone();
     plan.connection.change_values(|entry| {
         let Some((before, reference)) = entry.reference() else {
             return Ok(None);
         };
-        let secret = secret(reference).map_err(|why| of_entry(entry, &why))?;
+        let secret = secret(reference).map_err(|source| of_entry(entry, source))?;
         // What is in it stands for itself.
-        Ok::<_, String>(Some(format!("{before}{}", escaped_braces(&secret))))
+        Ok::<_, SecretError>(Some(format!("{before}{}", escaped_braces(&secret))))
     })?;
-    plan.validate().map_err(|error| error.to_string())?;
+    plan.validate()?;
     Ok(plan)
 }
 
@@ -32,13 +72,13 @@ pub(crate) fn filled_in(plan: &Plan) -> Result<Plan, String> {
 /// # Errors
 /// As of [`filled_in`], but for variables with names in capitals, as programs have them (POSIX, XBD
 /// 8.1): they may be set where the plan is carried out.
-pub(crate) fn check_printed(plan: &Plan) -> Result<(), String> {
+pub(crate) fn check_printed(plan: &Plan) -> Result<(), SecretError> {
     let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     for entry in plan.connection.entries() {
         match entry.reference() {
             Some((_, Reference::Env(name))) if name.chars().all(is_of_name) => {}
             Some((_, reference)) => {
-                secret(reference).map_err(|why| of_entry(entry, &why))?;
+                secret(reference).map_err(|source| of_entry(entry, source))?;
             }
             None => {}
         }
@@ -46,27 +86,22 @@ pub(crate) fn check_printed(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-fn of_entry(entry: Entry<'_>, why: &str) -> String {
-    format!("{} for `{}`: {why}", entry.field, entry.name)
+fn of_entry(entry: Entry<'_>, source: NoSecret) -> SecretError {
+    SecretError::Entry {
+        field: entry.field,
+        name: entry.name.to_owned(),
+        source,
+    }
 }
 
-/// Neither a name nor a path is in an error: who gives the secret in its place has given it there.
-fn secret(reference: Reference<'_>) -> Result<String, String> {
+fn secret(reference: Reference<'_>) -> Result<String, NoSecret> {
     match reference {
         Reference::Env(name) => {
-            let value = std::env::var(name).map_err(|_| {
-                "the environment variable behind `env:` is not set, or is no text; give the name of \
-                 one, as in env:TOKEN, and not its value, as env:$TOKEN does"
-            })?;
+            let value = std::env::var(name).map_err(|_| NoSecret::Variable)?;
             one_line(&value, "the environment variable behind `env:`")
         }
         Reference::File(path) => {
-            let text = first_line(path).map_err(|error| {
-                format!(
-                    "cannot read the file behind `file:`: {error}; give the path of a file that \
-                     holds the secret, and not the secret"
-                )
-            })?;
+            let text = first_line(path).map_err(NoSecret::File)?;
             one_line(&text, "the file behind `file:`")
         }
     }
@@ -75,27 +110,25 @@ fn secret(reference: Reference<'_>) -> Result<String, String> {
 /// Whether a file holds a token that can be shown, before any plan refers to it.
 ///
 /// # Errors
-/// In words, with the flag and without the path, when it does not.
-pub(crate) fn check_token_file(flag: &str, path: &Path) -> Result<(), String> {
-    let text = first_line(path).map_err(|error| {
-        format!(
-            "{flag}: cannot read the file: {error}; give the path of a file that holds the token on \
-             its first line, and not the token"
-        )
-    })?;
-    one_line(&text, &format!("{flag}: the file")).map(|_| ())
+/// With the flag and without the path, when it does not.
+pub(crate) fn check_token_file(flag: &'static str, path: &Path) -> Result<(), SecretError> {
+    let text = first_line(path).map_err(NoSecret::TokenFile);
+    let checked = text.and_then(|text| one_line(&text, "the file"));
+    checked
+        .map(|_| ())
+        .map_err(|source| SecretError::Token { flag, source })
 }
 
-fn one_line(text: &str, place: &str) -> Result<String, String> {
+fn one_line(text: &str, place: &'static str) -> Result<String, NoSecret> {
     let text = text.trim();
     let fits = |c: char| matches!(c, ' '..='~');
     match text.is_empty() || !text.chars().all(fits) {
-        true => Err(format!("{place} holds no printable ASCII on one line")),
+        true => Err(NoSecret::Text(place)),
         false => Ok(text.to_owned()),
     }
 }
 
-fn first_line(path: &Path) -> std::io::Result<String> {
+fn first_line(path: &Path) -> io::Result<String> {
     let mut line = String::new();
     BufReader::new(File::open(path)?.take(LONGEST)).read_line(&mut line)?;
     Ok(line)
@@ -412,7 +445,7 @@ mod tests {
             });
             let checked = check_printed(&plan);
             assert_eq!(checked.is_ok(), is_printed, "{value}");
-            assert!(!checked.is_err_and(|words| words.contains(SECRET)));
+            assert!(!checked.is_err_and(|error| error.to_string().contains(SECRET)));
         }
     }
 
@@ -435,11 +468,12 @@ mod tests {
             ("a\x07b", "no printable ASCII"),
         ] {
             std::fs::write(file.path(), content).unwrap();
-            assert!(filled_in(&plan).unwrap_err().contains(words));
+            let error = filled_in(&plan).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
         }
         let missing = plan
             .with(|plan| plan.connection.headers = vec!["X: env:NO_SUCH_VARIABLE_1".to_owned()]);
-        let words = filled_in(&missing).unwrap_err();
+        let words = filled_in(&missing).unwrap_err().to_string();
         assert!(
             words.contains("for `X`: the environment variable"),
             "{words}"

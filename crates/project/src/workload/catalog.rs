@@ -38,6 +38,7 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, Refusal> {
         let stem = path.file_stem().unwrap_or_default();
         let name = stem.to_string_lossy().into_owned();
         let plan = PlanFile::read(&path).and_then(|file| file.plan());
+        let plan = plan.map_err(|error| error.to_string());
         let about = plan.and_then(|plan| match other_name(&plan, &name) {
             Some(words) => Err(words),
             None => Ok((plan.workload().name(), plan.reason.unwrap_or_default())),
@@ -65,7 +66,7 @@ fn other_name(plan: &Plan, file: &str) -> Option<String> {
 /// When there is no such plan, or it is none that `shootout` can run.
 pub fn read_named(folder: &Path, named: &str, set: Vec<String>) -> Result<NamedPlan, Refusal> {
     let (source, path) = place(folder, named)?;
-    let file = PlanFile::read(&path).map_err(Refusal::new)?;
+    let file = PlanFile::read(&path).map_err(Refusal::of)?;
     let plan = NamedPlan::new(source, file, set)?;
     match other_name(&plan.plan, named).filter(|_| !is_path(named)) {
         Some(words) => Err(Refusal::new(words)),

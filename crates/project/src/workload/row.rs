@@ -3,7 +3,7 @@
 use super::{NamedPlan, Schedule};
 use crate::manifest::Dialect;
 use plan::{Clients, Plan};
-use plan_file::Given;
+use plan_file::{Given, PlanFileError};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
@@ -63,7 +63,7 @@ impl NamedPlan {
 /// The file that `websocket-bench run` gets: the exact input of a row, but for the server's address.
 ///
 /// # Errors
-/// In words, when the plan has no TOML file.
-pub fn plan_file((plan, given): &(Plan, Given)) -> Result<String, String> {
+/// When the plan has no TOML file.
+pub fn plan_file((plan, given): &(Plan, Given)) -> Result<String, PlanFileError> {
     plan_file::printed(plan, *given)
 }

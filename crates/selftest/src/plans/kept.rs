@@ -3,9 +3,8 @@
 
 use super::case::Case;
 use super::run::{Folder, Runner};
-use super::{AGAIN, able};
+use super::{AGAIN, WritePlan, able};
 use crate::error::Unmade;
-use plan::Plan;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -28,7 +27,7 @@ pub struct KeptPlan<'a> {
     /// The load generator.
     pub program: &'a Path,
     /// A plan as a file that the program reads.
-    pub write_plan: fn(&Plan) -> Result<String, String>,
+    pub write_plan: WritePlan,
 }
 
 /// Carries out a plan that is kept. Returns in words what it finds, which is nothing where the program is

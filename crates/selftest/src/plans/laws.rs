@@ -74,6 +74,8 @@ struct Trial<'a> {
     case: &'a Case,
     told: &'a Told,
     record: &'a Reported,
+    /// Of each step: the first sample behind it, and its clients.
+    steps: Vec<(u64, u64)>,
     broken: Vec<Broken>,
 }
 
@@ -83,6 +85,7 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
         case,
         told,
         record,
+        steps: steps(case, told, record),
         broken: Vec::new(),
     };
     trial.hold_requests();
@@ -111,6 +114,22 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
         trial.hold_search();
     }
     trial.broken
+}
+
+/// For [`Trial::steps`].
+fn steps(case: &Case, told: &Told, record: &Reported) -> Vec<(u64, u64)> {
+    let seed = case.plan.generator.seed;
+    let stamps = told.asked.iter().filter_map(|asked| asked.stamp);
+    let samples = stamps.filter_map(|stamp| ws_load::sample_of_stamp(seed, stamp));
+    let mut samples: Vec<u64> = samples.collect();
+    samples.sort_unstable();
+    let mut before = 0;
+    let ends = record.steps.iter().map(|step| {
+        before += step.throughput.unwrap_or_default().sent as usize;
+        let end = samples.get(before).copied().unwrap_or(u64::MAX);
+        (end, step.clients)
+    });
+    ends.collect()
 }
 
 impl Trial<'_> {
@@ -145,7 +164,31 @@ impl Trial<'_> {
     /// The copies of a request that a sample waits for.
     fn awaited<'b>(&'b self, asked: &'b Asked) -> impl Iterator<Item = &'b Copy> {
         let copies = asked.copies.iter();
-        copies.filter(|copy| self.kind(copy.client) == Kind::Awaited)
+        copies.filter(|copy| {
+            self.kind(copy.client) == Kind::Awaited && !self.is_of_later_client(asked, copy)
+        })
+    }
+
+    /// The client is one of a later step than the request: where nothing is awaited of a request, the
+    /// server may read it when the next step has begun.
+    fn is_of_later_client(&self, asked: &Asked, copy: &Copy) -> bool {
+        let sample = |stamp| ws_load::sample_of_stamp(self.plan().generator.seed, stamp);
+        let Some(sample) = asked.stamp.and_then(sample) else {
+            return false;
+        };
+        let step = self.steps.iter().find(|(end, _)| sample < *end);
+        step.zip(copy.client)
+            .is_some_and(|((_, clients), client)| client >= *clients)
+    }
+
+    /// What such clients were written.
+    fn of_later_clients(&self) -> u64 {
+        let asked = self.told.asked.iter();
+        let copies = asked.flat_map(|asked| asked.copies.iter().map(move |copy| (asked, copy)));
+        let late = copies.filter(|(asked, copy)| {
+            copy.written_ns.is_some() && self.is_of_later_client(asked, copy)
+        });
+        late.count() as u64
     }
 
     /// Senders get results.
@@ -163,7 +206,10 @@ impl Trial<'_> {
     fn copies(&self, kind: Kind) -> impl Iterator<Item = (&Asked, &Copy)> {
         let all = self.told.asked.iter();
         let all = all.flat_map(|asked| asked.copies.iter().map(move |copy| (asked, copy)));
-        all.filter(move |(_, copy)| self.kind(copy.client) == kind)
+        all.filter(move |(asked, copy)| {
+            let is_later = || kind == Kind::Awaited && self.is_of_later_client(asked, copy);
+            self.kind(copy.client) == kind && !is_later()
+        })
     }
 
     fn says(&mut self, law: &'static str, holds: bool, words: impl FnOnce() -> String) {

@@ -35,6 +35,9 @@ const AGAIN: u32 = 4;
 const TRIES: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Writes a plan as a file that the load generator reads.
+pub type WritePlan = fn(&Plan) -> Result<String, Box<dyn Error + Send + Sync>>;
+
 /// How many plans, and which.
 #[derive(Debug)]
 pub struct Plans<'a> {
@@ -45,7 +48,7 @@ pub struct Plans<'a> {
     /// Where the outcome is written besides stdout, as JSON.
     pub json: Option<&'a Path>,
     /// A plan as a file that the program reads.
-    pub write_plan: fn(&Plan) -> Result<String, String>,
+    pub write_plan: WritePlan,
     /// The user wants it to end.
     pub interrupted: &'a AtomicBool,
 }
@@ -233,7 +236,7 @@ fn report(failure: &Failure, runner: &Runner<'_>) {
                 "made smaller, {processes} processes, {server:?}:\n"
             ));
             words.push_str(&list(broken));
-            let file = (runner.write_plan)(plan).unwrap_or_else(|error| error);
+            let file = (runner.write_plan)(plan).unwrap_or_else(|error| error.to_string());
             for line in file.lines() {
                 words.push_str(&format!("    {line}\n"));
             }

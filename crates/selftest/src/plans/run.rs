@@ -1,5 +1,6 @@
 //! One case, carried out: a server of this process, and the load generator as a child.
 
+use super::WritePlan;
 use super::case::{Case, LINES, MOST_CLIENTS};
 use super::laws::{self, Broken, Reported};
 use crate::error::Unmade;
@@ -119,7 +120,7 @@ pub(super) struct Runner<'a> {
     /// The load generator.
     pub(super) program: &'a Path,
     /// A plan as a file that the program reads.
-    pub(super) write_plan: fn(&Plan) -> Result<String, String>,
+    pub(super) write_plan: WritePlan,
     pub(super) interrupted: &'a AtomicBool,
 }
 

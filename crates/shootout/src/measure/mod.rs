@@ -539,7 +539,7 @@ impl<'a> Bench<'a> {
         };
         let plan = self.results.join(format!("{name}.plan.toml"));
         let of_row = row.workload.of_row(&terms);
-        let text = workload::plan_file(&of_row)?;
+        let text = workload::plan_file(&of_row).map_err(|error| error.to_string())?;
         std::fs::write(&plan, text)
             .map_err(|error| format!("{}: {error}", self.project.shown(&plan)))?;
         let task = Task {

@@ -8,8 +8,24 @@ pub(super) const DEFAULT: &str = "client_max_window_bits";
 const WORDS: &str = "server_no_context_takeover, client_no_context_takeover, \
                      server_max_window_bits=8..15, client_max_window_bits[=8..15], level=1..9";
 
+/// A text that offers no compression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoOffer {
+    #[error("`{0}` stands twice")]
+    Twice(String),
+    #[error("`{0}` is no parameter of permessage-deflate: expected {WORDS}")]
+    Unknown(String),
+    #[error("{name} is a number from {least} to {most}, not `{text}`")]
+    Number {
+        name: String,
+        text: String,
+        least: u8,
+        most: u8,
+    },
+}
+
 /// Parameters with `;` or `,` between them.
-pub(super) fn parse(text: &str) -> Result<Compression, String> {
+pub(super) fn parse(text: &str) -> Result<Compression, NoOffer> {
     let mut read = Compression::default();
     let mut seen = Vec::new();
     let words = text.split([';', ',']).map(str::trim);
@@ -19,7 +35,7 @@ pub(super) fn parse(text: &str) -> Result<Compression, String> {
             None => (word, None),
         };
         if seen.contains(&name) {
-            return Err(format!("`{name}` stands twice"));
+            return Err(NoOffer::Twice(name.to_owned()));
         }
         seen.push(name);
         match (name, value) {
@@ -34,20 +50,23 @@ pub(super) fn parse(text: &str) -> Result<Compression, String> {
             }
             ("level", Some(level)) => read.level = number(name, level, LEVELS)?,
             _ => {
-                return Err(format!(
-                    "`{word}` is no parameter of permessage-deflate: expected {WORDS}"
-                ));
+                return Err(NoOffer::Unknown(word.to_owned()));
             }
         }
     }
     Ok(read)
 }
 
-fn number(name: &str, text: &str, (least, most): (u8, u8)) -> Result<u8, String> {
+fn number(name: &str, text: &str, (least, most): (u8, u8)) -> Result<u8, NoOffer> {
     let number = text.parse().ok();
     number
         .filter(|number| (least..=most).contains(number))
-        .ok_or_else(|| format!("{name} is a number from {least} to {most}, not `{text}`"))
+        .ok_or_else(|| NoOffer::Number {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            least,
+            most,
+        })
 }
 
 #[cfg(test)]
@@ -83,7 +102,7 @@ mod tests {
             ("level=1; level=2", "`level` stands twice"),
             ("ws://127.0.0.1:1/", "is no parameter"),
         ] {
-            let error = parse(text).expect_err(text);
+            let error = parse(text).expect_err(text).to_string();
             assert!(error.contains(words), "{error}");
         }
     }

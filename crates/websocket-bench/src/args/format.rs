@@ -1,6 +1,8 @@
 //! The message formats that can be named: those with a value of their own, every file of `dialects/`,
 //! and a file of the user's.
 
+use super::values::Unfit;
+use crate::refused::Refused;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use plan::{Dialect, DialectFile, MQTT, MQTT_5, Message, built_in_dialects};
@@ -27,16 +29,17 @@ impl Format {
     /// Has a plan's messages written in this format, where one was given.
     ///
     /// # Errors
-    /// In words, when the dialect file cannot be read, or makes no sense.
-    pub(crate) fn apply(&self, message: &mut Message) -> Result<(), String> {
+    /// When the dialect file cannot be read, or makes no sense.
+    pub(crate) fn apply(&self, message: &mut Message) -> Result<(), Refused> {
         if let Some(server_type) = self.server_type {
             server_type.apply(message);
         }
         if let Some(path) = &self.dialect {
-            let unfit = |words: String| format!("--dialect: {words}");
-            let file = plan_file::read_dialect(path).map_err(unfit)?;
-            ws_load::check_dialect(&file)
-                .map_err(|error| format!("--dialect {}: {error}", path.display()))?;
+            let file = plan_file::read_dialect(path).map_err(Refused::DialectFile)?;
+            ws_load::check_dialect(&file).map_err(|source| Refused::Dialect {
+                path: path.clone(),
+                source,
+            })?;
             message.dialect = Dialect::File;
             message.definition = Some(Box::new(file));
         }
@@ -102,7 +105,7 @@ fn parser() -> impl TypedValueParser<Value = ServerType> {
     let files = files.map(|file| PossibleValue::new(&*file.name).help(&*file.summary));
     PossibleValuesParser::new(own.into_iter().chain(files)).try_map(|name| {
         let name = if name == "standard" { "json" } else { &name };
-        named(name).ok_or_else(|| format!("there is no dialect `{name}`"))
+        named(name).ok_or_else(|| Unfit::Dialect(name.to_owned()))
     })
 }
 

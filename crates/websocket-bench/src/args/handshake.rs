@@ -1,5 +1,6 @@
 //! Flags of what clients say in their handshakes, and of their way to the server.
 
+use crate::refused::Refused;
 use crate::secrets;
 use clap::Args;
 use std::path::PathBuf;
@@ -51,16 +52,13 @@ impl Handshake {
     /// Has the plan say what was given of all this, but for the name of TLS.
     ///
     /// # Errors
-    /// In words, when a token cannot be read or its path cannot stand in a plan, and when there is a
+    /// When a token cannot be read or its path cannot stand in a plan, and when there is a
     /// piece of what clients say in the place of the URL.
-    pub(crate) fn apply(&self, plan: &mut plan::Plan) -> Result<(), String> {
+    pub(crate) fn apply(&self, plan: &mut plan::Plan) -> Result<(), Refused> {
         let lists = [&self.header, &self.cookie, &self.query, &self.subprotocol];
         let is_given = self.bearer_file.is_some() || lists.iter().any(|list| !list.is_empty());
         if is_given && !plan.target.url.contains("://") {
-            return Err(format!(
-                "the URL is none: expected something like ws://127.0.0.1:3334/ws; {}",
-                secrets::IN_QUOTES
-            ));
+            return Err(Refused::NoUrl);
         }
         let of = &mut plan.connection;
         let mut headers = self.header.clone();
@@ -69,7 +67,7 @@ impl Handshake {
             let path = path
                 .to_str()
                 .filter(|path| path.is_ascii())
-                .ok_or("--bearer-file: the path of the file is not ASCII; rename the file")?;
+                .ok_or(Refused::BearerPath)?;
             headers.push(format!("Authorization: Bearer file:{path}"));
         }
         replace(&mut of.headers, headers, ':');

@@ -1,5 +1,6 @@
 //! A capture that becomes a plan.
 
+use super::values::Unfit;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -45,16 +46,16 @@ pub(crate) struct ImportArgs {
     pub(crate) keep_values: bool,
 }
 
-fn entry(text: &str) -> Result<usize, String> {
+fn entry(text: &str) -> Result<usize, Unfit> {
     let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "expected a number from 1 on".to_owned())
+    number.ok_or(Unfit::Ordinal)
 }
 
-fn rate(text: &str) -> Result<f64, String> {
+fn rate(text: &str) -> Result<f64, Unfit> {
     let (least, most) = plan::RATES;
     let rate = text
         .parse()
         .ok()
         .filter(|rate| (least..=most).contains(rate));
-    rate.ok_or_else(|| format!("expected a number from {least} to {most}"))
+    rate.ok_or(Unfit::Number { least, most })
 }

@@ -1,5 +1,6 @@
 //! Flags of TLS to the server.
 
+use crate::refused::Refused;
 use clap::Args;
 use plan::{Plan, TlsVersion};
 use std::path::PathBuf;
@@ -45,20 +46,17 @@ impl Tls {
     /// Has the plan say what was given of them, and the name that is asked for.
     ///
     /// # Errors
-    /// In words, when its URL is not one of TLS, or no version is left.
-    pub(crate) fn apply(&self, plan: &mut Plan, sni: Option<&String>) -> Result<(), String> {
+    /// When its URL is not one of TLS, or no version is left.
+    pub(crate) fn apply(&self, plan: &mut Plan, sni: Option<&String>) -> Result<(), Refused> {
         let has_tls = plan.target.is_secure() || plan.has_https();
         let flag = self.given().next().filter(|_| !has_tls);
         let sni_flag = sni.filter(|_| !plan.target.is_secure()).map(|_| "--sni");
         if let Some(flag) = flag.or(sni_flag) {
-            let steps = match plan.has_https() || plan.message.definition.is_none() {
-                true => "",
-                false => ", and no request of the dialect file is https",
-            };
-            return Err(format!(
-                "{flag} is about TLS, but `{}` is not a wss:// URL{steps}",
-                plan.target.url
-            ));
+            return Err(Refused::NotTls {
+                flag,
+                url: plan.target.url.clone(),
+                has_steps: !plan.has_https() && plan.message.definition.is_some(),
+            });
         }
         if self.insecure {
             (plan.target.verify_certificate, plan.target.ca_file) = (false, None);
@@ -85,11 +83,10 @@ impl Tls {
             tls.server_name = sni.cloned();
         }
         if tls.min > tls.max {
-            return Err(format!(
-                "--tls-min {} is above --tls-max {}: no version is left to offer",
-                tls.min.name(),
-                tls.max.name()
-            ));
+            return Err(Refused::TlsVersions {
+                least: tls.min.name(),
+                most: tls.max.name(),
+            });
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ mod common;
 use clap::Parser;
 use record::{FileLimit, MemoryUse, RunRecord, StepRecord};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::error::Error;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -41,21 +42,20 @@ fn main() -> ExitCode {
     common::run("scalability", scalability)
 }
 
-fn scalability(args: &Args) -> Result<u8, String> {
+fn scalability(args: &Args) -> Result<u8, Box<dyn Error>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))
-            .map_err(|error| error.to_string())?;
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
     }
     FileLimit::raise();
     let mut plan = ws_load::plan_for_port(args.port, args.connections, std::process::id().into());
     plan.generator.threads = args.threads;
-    let measured = ws_load::run(&plan, &interrupted, &mut |_| {}).map_err(|e| e.to_string())?;
+    let measured = ws_load::run(&plan, &interrupted, &mut |_| {})?;
     let Some(step) = measured.steps.first() else {
         if measured.outcome.end == record::End::Interrupted {
             return Ok(130);
         }
-        return Err(measured.outcome.detail.into());
+        return Err(String::from(measured.outcome.detail).into());
     };
     let told = tell(step);
     if RunRecord::carried(&measured.steps).is_none() {

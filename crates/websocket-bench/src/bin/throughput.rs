@@ -8,6 +8,7 @@ mod common;
 use clap::Parser;
 use record::{End, FileLimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::error::Error;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -56,12 +57,11 @@ fn main() -> ExitCode {
     common::run("throughput", throughput)
 }
 
-fn throughput(args: &Args) -> Result<u8, String> {
+fn throughput(args: &Args) -> Result<u8, Box<dyn Error>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupted))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
-            .map_err(|error| error.to_string())?;
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))?;
     }
     FileLimit::raise();
     let mut plan = ws_load::plan_for_port(args.port, args.connections, std::process::id().into());
@@ -72,7 +72,7 @@ fn throughput(args: &Args) -> Result<u8, String> {
         pack: args.frames,
         duration: args.duration.into(),
     };
-    let found = ws_load::throughput(&plan, packs, &interrupted).map_err(|e| e.to_string())?;
+    let found = ws_load::throughput(&plan, packs, &interrupted)?;
     let end = found.outcome.end;
     if !matches!(end, End::StepsDone | End::Interrupted) {
         let _ = writeln!(io::stderr(), "throughput: {}", found.outcome.detail);

@@ -1,5 +1,6 @@
 //! A capture of either kind, a HAR file or a list of frames. Its content says which it is, not its name.
 
+use super::error::ImportError;
 use super::har::{self, Connection};
 use super::list;
 use super::source;
@@ -8,19 +9,19 @@ use crate::args::ImportArgs;
 /// Reads the connections of a capture that have messages.
 ///
 /// # Errors
-/// In words, with the file and a remedy.
-pub(super) fn read(args: &ImportArgs) -> Result<Vec<Connection>, String> {
+/// With the file and a remedy.
+pub(super) fn read(args: &ImportArgs) -> Result<Vec<Connection>, ImportError> {
     let path = &args.capture;
     let (head, from) = source::open(path)?;
-    let name = path.display();
     match list::Form::of(&head) {
         Some(form) => {
-            list::read(form, from, args.url.as_deref()).map_err(|error| format!("{name}, {error}"))
+            let read = list::read(form, from, args.url.as_deref());
+            read.map_err(|error| ImportError::List {
+                path: path.clone(),
+                why: error.to_string(),
+            })
         }
-        None if args.url.is_some() => Err(format!(
-            "{name} is no list of frames, and --url is for such a list: a HAR file has the URL of each \
-             connection; leave --url out, and give another URL to `run`"
-        )),
+        None if args.url.is_some() => Err(ImportError::UrlOfHar { path: path.clone() }),
         None => har::read(path, from),
     }
 }

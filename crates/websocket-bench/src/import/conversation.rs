@@ -1,13 +1,13 @@
 //! What was said on a connection: the texts of both sides and their times, without control frames and
 //! without the heartbeats that a dialect answers by itself.
 
+use super::error::ImportError;
 use super::har::Connection;
 use super::leaves::leaves;
+use super::limits::MOST_SENDS;
 use super::purposes::says_purpose;
 use super::secrets::{is_demand, is_secret_name};
 
-/// Most messages of a client.
-const MOST_SENDS: usize = 10_000;
 /// Longest last line of a text that asks for a secret, in bytes.
 const LONGEST_PROMPT: usize = 120;
 
@@ -49,15 +49,16 @@ pub(super) struct Conversation<'c> {
 
 impl<'c> Conversation<'c> {
     /// # Errors
-    /// In words, when a message cannot be carried by a plan.
-    pub(super) fn of(connection: &'c Connection) -> Result<Self, String> {
+    /// When a message cannot be carried by a plan.
+    pub(super) fn of(connection: &'c Connection) -> Result<Self, ImportError> {
         let frames = &connection.frames;
-        if let Some((number, why)) = &frames.unfit {
-            return Err(format!(
-                "message {number} of connection {} {why}: take it out of the capture, or choose \
-                 another connection (--entry)",
-                connection.number
-            ));
+        let number = connection.number;
+        if let Some((message, why)) = &frames.unfit {
+            return Err(ImportError::Message {
+                message: *message,
+                number,
+                why: why.clone(),
+            });
         }
         let first = frames.all.iter().map(|frame| frame.time);
         let first = first.clone().find(|time| !time.is_nan()).unwrap_or(0.0);
@@ -98,18 +99,10 @@ impl<'c> Conversation<'c> {
         }
         let sends = conversation.sends().count();
         if sends == 0 {
-            return Err(format!(
-                "connection {} has no message of the client to replay: choose another connection \
-                 (--entry), or hold connections with `websocket-bench connect`",
-                connection.number
-            ));
+            return Err(ImportError::Silent { number });
         }
         if sends > MOST_SENDS {
-            return Err(format!(
-                "connection {} has {sends} messages of the client; at most {MOST_SENDS} are taken: \
-                 record a shorter session",
-                connection.number
-            ));
+            return Err(ImportError::ManySends { number, sends });
         }
         Ok(conversation)
     }

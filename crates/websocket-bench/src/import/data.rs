@@ -1,5 +1,6 @@
 //! The data file of a plan: a row for each connection of the capture.
 
+use super::error::ImportError;
 use super::handshake::Handshake;
 use super::variables::Templates;
 use std::fs::OpenOptions;
@@ -8,12 +9,15 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// Writes the rows of the connections. Secret columns are empty, and named for the user to fill in.
+///
+/// # Errors
+/// When the file cannot be written.
 pub(super) fn write_data(
     handshake: &Handshake,
     templates: &Templates,
     path: Option<&Path>,
     notes: &mut Vec<String>,
-) -> Result<Option<String>, String> {
+) -> Result<Option<String>, ImportError> {
     let secret: Vec<&String> = handshake.columns.iter().chain(&templates.secret).collect();
     let names: Vec<&str> = secret.iter().map(|name| name.as_str()).collect();
     let Some(path) = path else {
@@ -33,8 +37,9 @@ pub(super) fn write_data(
         ));
         return Ok(None);
     }
-    let unwritten = |error: &dyn std::fmt::Display| {
-        format!("cannot write --data-out {}: {error}", path.display())
+    let unwritten = |error: &dyn std::fmt::Display| ImportError::Data {
+        path: path.to_owned(),
+        why: error.to_string(),
     };
     let differing = &templates.differing;
     let rows = differing.first().map_or(1, |(_, row)| row.len());

@@ -1,5 +1,6 @@
 //! What of a captured handshake a plan says, and what must be given anew since it is secret.
 
+use super::error::{ImportError, UrlFault};
 use super::har::Connection;
 use super::secrets::{is_like_token as is_token_anywhere, is_secret_name, secrets};
 use percent_encoding::percent_decode_str;
@@ -86,8 +87,8 @@ fn is_hidden(value: &str) -> bool {
 /// secrets. It is empty where a capture has no URL.
 ///
 /// # Errors
-/// In words, when the URL is none.
-pub(super) fn place_of(connection: &Connection) -> Result<String, String> {
+/// When the URL is none.
+pub(super) fn place_of(connection: &Connection) -> Result<String, ImportError> {
     let mut handshake = Handshake::default();
     if let Some(mut url) = parsed(connection)? {
         url.set_query(None);
@@ -96,34 +97,28 @@ pub(super) fn place_of(connection: &Connection) -> Result<String, String> {
     Ok(handshake.url)
 }
 
-fn parsed(connection: &Connection) -> Result<Option<Url>, String> {
+fn parsed(connection: &Connection) -> Result<Option<Url>, ImportError> {
     let Some(url) = &connection.url else {
         return Ok(None);
     };
-    let wrong = |why: &str| {
-        format!(
-            "the URL of connection {} {why}: choose another connection (--entry)",
-            connection.number
-        )
-    };
-    let (scheme, rest) = url
-        .split_once("://")
-        .ok_or_else(|| wrong("has no scheme"))?;
+    let number = connection.number;
+    let wrong = |why| ImportError::Url { number, why };
+    let parts = url.split_once("://");
+    let (scheme, rest) = parts.ok_or_else(|| wrong(UrlFault::NoScheme))?;
     // mitmproxy names the scheme of the handshake.
     let scheme = match scheme.to_ascii_lowercase().as_str() {
         "ws" | "http" => "ws",
         "wss" | "https" => "wss",
-        _ => return Err(wrong("is of no WebSocket")),
+        _ => return Err(wrong(UrlFault::OtherScheme)),
     };
     let url = Url::parse(&format!("{scheme}://{rest}"));
-    url.map(Some)
-        .map_err(|error| wrong(&format!("is none: {error}")))
+    url.map(Some).map_err(|error| wrong(error.into()))
 }
 
 impl Handshake {
     /// # Errors
-    /// In words, when the URL is none.
-    pub(super) fn of(connection: &Connection, keeps: bool) -> Result<Self, String> {
+    /// When the URL is none.
+    pub(super) fn of(connection: &Connection, keeps: bool) -> Result<Self, ImportError> {
         let mut handshake = Self {
             is_compressed: connection.is_compressed,
             keeps,

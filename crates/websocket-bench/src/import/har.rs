@@ -6,7 +6,9 @@
 //! time without messages. What else a file holds is passed over as it is read, and an entry that lacks
 //! something is no reason to refuse another.
 
+use super::error::ImportError;
 use super::frames::Frames;
+use super::limits::MOST_CONNECTIONS;
 use super::loose::{Collect, List, Loose, Object};
 use super::source::{self, Source};
 use serde::Deserialize;
@@ -14,8 +16,6 @@ use std::path::Path;
 
 /// Most header lines and cookies of a handshake.
 const MOST_PAIRS: usize = 1000;
-/// Most connections with messages.
-pub(super) const MOST_CONNECTIONS: usize = 10_000;
 
 /// A connection of a capture.
 #[derive(Debug)]
@@ -163,40 +163,34 @@ fn connection(number: usize, request: Request, response: Response, frames: Frame
 /// Reads the WebSocket connections of a capture that have messages.
 ///
 /// # Errors
-/// In words, with the file and a remedy.
-pub(super) fn read(path: &Path, mut from: Source) -> Result<Vec<Connection>, String> {
-    let name = path.display();
+/// With the file and a remedy.
+pub(super) fn read(path: &Path, mut from: Source) -> Result<Vec<Connection>, ImportError> {
+    let named = || path.to_owned();
     let parsed = serde_json::from_reader::<_, Object<Har>>(&mut from);
     if source::is_cut(from) {
-        return Err(source::too_long(path));
+        return Err(ImportError::Long { path: named() });
     }
-    let none = |why: &str| {
-        format!(
-            "{name} is no HAR: {why}; export one from the browser's DevTools (Network, Export HAR) or \
-             with mitmproxy (save.har), or give a list of frames (docs/replay.md)"
-        )
-    };
-    let har = parsed.map_err(|error| none(&error.to_string()))?;
+    let none = |why: String| ImportError::NoHar { path: named(), why };
+    let har = parsed.map_err(|error| none(error.to_string()))?;
     let log = har.0.and_then(|har| har.log.0);
     let entries = log.and_then(|log| log.entries.0);
-    let read = entries.ok_or_else(|| none("it has no list log.entries"))?;
+    let read = entries.ok_or_else(|| none("it has no list log.entries".to_owned()))?;
     let Entries {
         total, handshakes, ..
     } = read;
-    match () {
-        () if read.left_out > 0 => Err(format!(
-            "{name} has {} WebSocket connections, and {MOST_CONNECTIONS} is the most that is read: \
-             leave the other entries out, as with jq 'del(.log.entries[5000:])'",
-            read.connections.len() + read.left_out
-        )),
-        () if !read.connections.is_empty() => Ok(read.connections),
-        () if handshakes == 0 => Err(format!(
-            "{name} has no WebSocket connection among its {total} entries: open DevTools, then load \
-             the page, so that the handshake is in the capture"
-        )),
-        () => Err(format!(
-            "{name} has {handshakes} WebSocket connections and no message of any: export it when \
-             messages have gone, with a Chrome of 2019 or later (`_webSocketMessages`)"
-        )),
-    }
+    Err(match () {
+        () if read.left_out > 0 => ImportError::ManyConnections {
+            path: named(),
+            count: read.connections.len() + read.left_out,
+        },
+        () if !read.connections.is_empty() => return Ok(read.connections),
+        () if handshakes == 0 => ImportError::NoHandshake {
+            path: named(),
+            entries: total,
+        },
+        () => ImportError::NoMessages {
+            path: named(),
+            handshakes,
+        },
+    })
 }

@@ -8,10 +8,12 @@ mod capture;
 mod conversation;
 mod data;
 mod document;
+mod error;
 mod frames;
 mod handshake;
 mod har;
 mod leaves;
+mod limits;
 mod list;
 mod looks;
 mod loose;
@@ -30,8 +32,10 @@ use document::{
     Clients, Compression, Definition, Document, Kind, Load, Message, Open, Rule, Send, Steps,
     Target, Turn,
 };
+pub(crate) use error::ImportError;
 use handshake::{Handshake, place_of};
 use har::Connection;
+use limits::{LONGEST_PLAN, MOST_KINDS, MOST_VARIABLES};
 use looks::{Look, Sight};
 use notes::{
     SHOWN, note_answers, note_choice, note_conversation, note_copied, note_handshake, note_repeated,
@@ -39,13 +43,9 @@ use notes::{
 use plan::{DialectFile, LONGEST_NS, Nanos};
 use plan_file::PlanFile;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
-use variables::{Known, MOST_VARIABLES, Templates, templates};
+use std::error::Error;
+use variables::{Known, Templates, templates};
 
-/// Most different messages of a client, which are the kinds of a dialect's script.
-const MOST_KINDS: usize = 1000;
-/// Longest file of a plan, in bytes.
-const LONGEST_PLAN: usize = 4 << 20;
 /// Longest message of a server that a plan permits, in bytes.
 const LONGEST_HEARD: u32 = 16 << 20;
 /// Clients that begin per second, where each has the gaps of the recording.
@@ -63,17 +63,13 @@ pub(crate) struct Imported {
 /// Makes the plan, and writes the data file that is asked for.
 ///
 /// # Errors
-/// In words, when the capture cannot be read or holds what no plan can carry.
-pub(crate) fn import(args: &ImportArgs) -> Result<Imported, String> {
+/// When the capture cannot be read or holds what no plan can carry.
+pub(crate) fn import(args: &ImportArgs) -> Result<Imported, ImportError> {
     let connections = capture::read(args)?;
     let mut notes = Vec::new();
-    let chosen = connections.get(args.entry - 1).ok_or_else(|| {
-        format!(
-            "there is no connection {}: the capture has {}, counted from 1",
-            args.entry,
-            connections.len()
-        )
-    })?;
+    let (entry, count) = (args.entry, connections.len());
+    let chosen = connections.get(entry - 1);
+    let chosen = chosen.ok_or(ImportError::NoEntry { entry, count })?;
     note_choice(&connections, args.entry, &mut notes);
     let conversation = Conversation::of(chosen)?;
     note_conversation(chosen, &conversation, &mut notes);
@@ -103,23 +99,18 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Imported, String> {
     let plan = format!(
         "# Made by `websocket-bench import`. Change it, and run it with `websocket-bench run FILE [URL]`\n\
          # (docs/replay.md).\n{}",
-        toml::to_string(&document)
-            .map_err(|error| format!("this plan has no TOML file: {error}"))?
+        toml::to_string(&document)?
     );
     if plan.len() > LONGEST_PLAN {
-        return Err(format!(
-            "the plan would have more than {} MiB, and no plan has: record a shorter session",
-            LONGEST_PLAN >> 20
-        ));
+        return Err(ImportError::LongPlan);
     }
-    check(&plan, &args.capture)?;
+    check(&plan).map_err(|why| ImportError::NoPlan {
+        path: args.capture.clone(),
+        why: why.to_string(),
+    })?;
     let all = std::iter::once(&plan).chain(&notes);
     if let Some(name) = all.filter_map(|text| known.name_in(text)).next() {
-        return Err(format!(
-            "the plan would hold what looks like a secret of the capture (`{name}`) in a place where no \
-             variable can stand: take it out of the capture, or give --keep-values, and keep the plan to \
-             yourself"
-        ));
+        return Err(ImportError::Secret(name.to_owned()));
     }
     Ok(Imported { plan, notes })
 }
@@ -158,7 +149,7 @@ fn with_variables(
     args: &ImportArgs,
     known: Option<&Known>,
     notes: &mut Vec<String>,
-) -> Result<Templates, String> {
+) -> Result<Templates, ImportError> {
     let is_alike = |of: &&Conversation<'_>| templates(&[conversation, of], known).is_some();
     let alike: Vec<&Conversation<'_>> = others.iter().filter(is_alike).collect();
     if alike.len() < others.len() {
@@ -185,12 +176,7 @@ fn with_variables(
             "more than {MOST_VARIABLES} values differ: they stay as recorded"
         ));
     }
-    templates(&[conversation], known).ok_or_else(|| {
-        format!(
-            "the client's messages have more than {MOST_VARIABLES} values that look secret, and no plan \
-             has as many variables: record a shorter session, or give --keep-values, which copies them"
-        )
-    })
+    templates(&[conversation], known).ok_or(ImportError::ManySecrets)
 }
 
 fn document(
@@ -200,20 +186,14 @@ fn document(
     templates: &Templates,
     answers: &[Answer],
     data: Option<String>,
-) -> Result<Document, String> {
+) -> Result<Document, ImportError> {
     let last = conversation.sends().last().map_or(0, |said| said.at_ns);
     if last > LONGEST_NS && args.rate.is_none() {
-        return Err(
-            "the messages of the capture are more than a day apart: give --rate".to_owned(),
-        );
+        return Err(ImportError::Apart);
     }
     let (kinds, script) = script(args, conversation, templates, answers);
     if kinds.len() > MOST_KINDS {
-        return Err(format!(
-            "the client has {} different messages, and {MOST_KINDS} is the most that a plan has: \
-             record a shorter session",
-            kinds.len()
-        ));
+        return Err(ImportError::ManyKinds(kinds.len()));
     }
     let mut rules = Vec::new();
     if conversation.heartbeats > 0 {
@@ -329,15 +309,12 @@ fn rules_of(kinds: &[Kind], script: &[Turn], answers: &[Answer]) -> Vec<Rule> {
 }
 
 /// The plan is one that `run` takes.
-fn check(plan: &str, capture: &Path) -> Result<(), String> {
-    let made = PlanFile::parse("the plan", plan, "").and_then(|file| {
-        let mut plan = file.plan()?;
-        if plan.target.url.is_empty() {
-            // `run` gets one.
-            plan.target.url.push_str("ws://localhost/");
-        }
-        plan.validate().map_err(|error| error.to_string())?;
-        ws_load::check_message(&plan).map_err(|error| error.to_string())
-    });
-    made.map_err(|why| format!("{} makes no plan: {why}", capture.display()))
+fn check(plan: &str) -> Result<(), Box<dyn Error>> {
+    let mut plan = PlanFile::parse("the plan", plan, "")?.plan()?;
+    if plan.target.url.is_empty() {
+        // `run` gets one.
+        plan.target.url.push_str("ws://localhost/");
+    }
+    plan.validate()?;
+    Ok(ws_load::check_message(&plan)?)
 }

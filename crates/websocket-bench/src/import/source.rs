@@ -1,12 +1,12 @@
 //! The bytes of a capture's file: inflated where they are gzip, and without a byte order mark.
 
+use super::error::ImportError;
+use super::limits::MOST_BYTES;
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// Longest capture that is read, in bytes, after it is inflated.
-const MOST_BYTES: u64 = 256 << 20;
 /// How files begin that are read as something else or not at all.
 const BYTE_ORDER_MARK: &[u8] = &[0xEF, 0xBB, 0xBF];
 const GZIP: &[u8] = &[0x1F, 0x8B];
@@ -19,50 +19,48 @@ pub(super) type Source = BufReader<std::io::Take<Box<dyn Read>>>;
 /// Most bytes of the beginning, of which the kind of the file is told.
 const HEAD: u64 = 64 << 10;
 
+/// What files are that no capture is read from, and how they become one.
+const ZIPPED: &str = "a ZIP archive: take the HAR file out of it, as with unzip -p FILE '*.har' > \
+                      capture.har";
+const COMPRESSED: &str = "compressed by zstd: inflate it, as with zstd -d FILE -o capture.har";
+const UTF_16: &str = "UTF-16, and HAR is UTF-8: convert it, as with iconv -f UTF-16 -t UTF-8 FILE > \
+                      capture.har";
+
 /// Opens a capture. Beside it are the first bytes, which the source has too.
 ///
 /// # Errors
-/// In words, with the file and a remedy.
-pub(super) fn open(path: &Path) -> Result<(Vec<u8>, Source), String> {
-    let name = path.display();
-    let unread = |error| format!("cannot read the capture {name}: {error}");
+/// With the file and a remedy.
+pub(super) fn open(path: &Path) -> Result<(Vec<u8>, Source), ImportError> {
+    let named = || path.to_owned();
+    let unread = |source| ImportError::Unread {
+        path: named(),
+        source,
+    };
     let file = File::open(path).map_err(unread)?;
     if file.metadata().map_err(unread)?.is_dir() {
-        return Err(format!("{name} is a folder: name the file in it"));
+        return Err(ImportError::kind(path, "a folder: name the file in it"));
     }
     let (head, whole) = peek(Box::new(file)).map_err(unread)?;
-    let whole = match head {
+    let is_utf_16 = head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]);
+    let mut whole = match head {
         head if head.starts_with(GZIP) => {
             let inflated: Box<dyn Read> = Box::new(MultiGzDecoder::new(BufReader::new(whole)));
-            let (_, whole) = peek(inflated).map_err(|error| {
-                format!("cannot inflate the capture {name}: {error}; export or copy it again")
+            let inflated = peek(inflated).map_err(|source| ImportError::Uninflated {
+                path: named(),
+                source,
             })?;
-            whole
+            inflated.1
         }
-        head if head.starts_with(ZIP) => {
-            return Err(format!(
-                "{name} is a ZIP archive: take the HAR file out of it, as with unzip -p FILE '*.har' \
-                 > capture.har"
-            ));
-        }
-        head if head.starts_with(ZSTD) => {
-            return Err(format!(
-                "{name} is compressed by zstd: inflate it, as with zstd -d FILE -o capture.har"
-            ));
-        }
-        head if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) => {
-            return Err(format!(
-                "{name} is UTF-16, and HAR is UTF-8: convert it, as with iconv -f UTF-16 -t UTF-8 FILE \
-                 > capture.har"
-            ));
-        }
+        head if head.starts_with(ZIP) => return Err(ImportError::kind(path, ZIPPED)),
+        head if head.starts_with(ZSTD) => return Err(ImportError::kind(path, COMPRESSED)),
+        _ if is_utf_16 => return Err(ImportError::kind(path, UTF_16)),
         _ => whole,
     };
-    let mut whole = whole;
     let mut head = Vec::new();
     let read = whole.by_ref().take(HEAD).read_to_end(&mut head);
-    read.map_err(|error| {
-        format!("cannot read the capture {name}: {error}; export or copy it again")
+    read.map_err(|source| ImportError::Broken {
+        path: named(),
+        source,
     })?;
     let again: Box<dyn Read> = Box::new(std::io::Cursor::new(head.clone()).chain(whole));
     Ok((head, BufReader::new(again.take(MOST_BYTES + 1))))
@@ -78,16 +76,6 @@ pub(super) fn of_bytes(bytes: Vec<u8>) -> Source {
 /// True where more was there than is read.
 pub(super) fn is_cut(source: Source) -> bool {
     source.into_inner().limit() == 0
-}
-
-/// Why no more is read of a file.
-pub(super) fn too_long(path: &Path) -> String {
-    format!(
-        "{} has more than {} MiB, and no more is read: leave the other requests out, as with jq \
-         'del(.log.entries[] | select(._webSocketMessages == null))'",
-        path.display(),
-        MOST_BYTES >> 20
-    )
 }
 
 /// The first bytes, and all bytes but those of a byte order mark.

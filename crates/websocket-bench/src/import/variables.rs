@@ -3,6 +3,7 @@
 
 use super::conversation::{Conversation, Said};
 use super::leaves::leaves;
+use super::limits::MOST_VARIABLES;
 use super::prompts::secrets_of;
 use super::purposes::says_purpose;
 use super::secrets::{Secret, apart, is_like_token, is_word};
@@ -10,8 +11,6 @@ use plan::{LONGEST_VARIABLE, PLACEHOLDERS, escaped_braces};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Most variables of a plan.
-pub(super) const MOST_VARIABLES: usize = 64;
 /// Shortest secret that is looked for where nothing says that it is one, in bytes: a shorter one is found
 /// where it is none. One of small letters alone may be a word.
 const SHORTEST_KNOWN: usize = 8;

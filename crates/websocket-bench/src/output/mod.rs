@@ -16,13 +16,14 @@ use crate::flags::Flags;
 use crate::format;
 use crate::{churn_format, drop_format, feed_format, http_format, streams_format, watch_format};
 use ::record::{
-    BUSY, End, Event, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
+    BUSY, End, Event, RunRecord, StepRecord, Unwritable, Verdict, WarmUp, latency_text,
 };
 use anstyle::{AnsiColor, Style};
 use metrics::Metrics;
 use plan::Plan;
 use progress::Progress;
 use serde::Serialize;
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
@@ -66,8 +67,12 @@ impl Outputs {
     /// Opens what the arguments ask for.
     ///
     /// # Errors
-    /// When the event file cannot be created.
-    pub(crate) fn new(args: &args::Output, plan: &Plan, flags: &Flags) -> Result<Self, String> {
+    /// When the event file cannot be created, or metrics cannot be served or pushed.
+    pub(crate) fn new(
+        args: &args::Output,
+        plan: &Plan,
+        flags: &Flags,
+    ) -> Result<Self, Box<dyn Error>> {
         let on_stdout = args.places().find(|(_, path)| *path == Path::new("-"));
         let stdout_is_data = on_stdout.is_some();
         let events = args.events.as_deref().map(open_events).transpose()?;
@@ -306,7 +311,7 @@ impl Outputs {
 }
 
 /// The event stream, on a file or on stdout.
-fn open_events(path: &Path) -> Result<BufWriter<File>, String> {
+fn open_events(path: &Path) -> Result<BufWriter<File>, Unwritable> {
     let on_stdout = path == Path::new("-");
     let opened = if on_stdout {
         io::stdout().as_fd().try_clone_to_owned().map(File::from)
@@ -318,5 +323,5 @@ fn open_events(path: &Path) -> Result<BufWriter<File>, String> {
     let place = if on_stdout { Path::new("stdout") } else { path };
     probed
         .map(BufWriter::new)
-        .map_err(|error| unwritable("events", place, &error))
+        .map_err(|error| Unwritable::new("events", place, error))
 }

@@ -3,10 +3,11 @@
 use plan::Plan;
 use plan_file::Given;
 use selftest::{KeptPlan, kept_plan};
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-fn write_plan(plan: &Plan) -> Result<String, String> {
+fn write_plan(plan: &Plan) -> Result<String, Box<dyn Error + Send + Sync>> {
     let generator = plan.generator;
     let given = Given {
         threads: Some(generator.threads),
@@ -14,7 +15,7 @@ fn write_plan(plan: &Plan) -> Result<String, String> {
         timestamps: Some(generator.timestamps),
         seed: Some(generator.seed),
     };
-    plan_file::printed(plan, given)
+    Ok(plan_file::printed(plan, given)?)
 }
 
 #[test]

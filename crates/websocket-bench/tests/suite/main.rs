@@ -77,6 +77,7 @@ mod terminal;
 mod throughput;
 mod tls;
 mod tls_offered;
+mod visits_begin;
 mod watched;
 mod window;
 mod worker_credentials;

@@ -18,10 +18,7 @@ impl AnswerTerms {
     ///
     /// # Errors
     /// A pointer that is none, a condition that tests nothing, too many of them.
-    pub(super) fn of(
-        key: &str,
-        when: &BTreeMap<String, Condition>,
-    ) -> Result<Self, DialectError> {
+    pub(super) fn of(key: &str, when: &BTreeMap<String, Condition>) -> Result<Self, DialectError> {
         let mut pointers = Pointers::default();
         let checks = checks(key, when, &mut pointers)?;
         Ok(Self { checks, pointers })
@@ -53,7 +50,10 @@ mod tests {
     #[test]
     fn the_first_condition_that_does_not_hold_is_named() {
         let when = BTreeMap::from([
-            ("/error".to_owned(), serde_json::from_str(r#"{"is":["absent"]}"#).unwrap()),
+            (
+                "/error".to_owned(),
+                serde_json::from_str(r#"{"is":["absent"]}"#).unwrap(),
+            ),
             ("/ok".to_owned(), Condition::equals(Scalar::Boolean(true))),
         ]);
         let terms = AnswerTerms::of("send.http.when", &when).unwrap();
@@ -61,7 +61,10 @@ mod tests {
         let unmet = |body: &str| terms.unmet(body.as_bytes()).unwrap();
         assert_eq!(unmet(r#"{"ok":false}"#), "`/ok` is false");
         assert_eq!(unmet("{}"), "there is no `/ok`");
-        assert_eq!(unmet(r#"{"ok":true,"error":{"a":1}}"#), "`/error` is an object of 1");
+        assert_eq!(
+            unmet(r#"{"ok":true,"error":{"a":1}}"#),
+            "`/error` is an object of 1"
+        );
         assert_eq!(unmet("fine"), "the body is not JSON");
         assert_eq!(AnswerTerms::default().unmet(b"fine"), None);
     }

@@ -218,7 +218,7 @@ impl Scenario for Hold {
         self.verifier.forget_begun(slot);
     }
 
-    fn ready(&mut self, slot: Slot, at_ns: u64, _: &mut dyn Clients) {
+    fn ready(&mut self, slot: Slot, at_ns: u64, _: Option<u32>, _: u32) {
         self.verifier.feed_begins(slot, at_ns);
         self.ping_later(slot, at_ns);
     }

@@ -82,8 +82,6 @@ pub(crate) trait Clients {
     /// What a client has done by plan. Each is returned once, in their order, and before an answer to
     /// it can come.
     fn take_done(&mut self) -> Option<(Slot, Deed)>;
-    /// The room that a client is in, or is to enter, if there are rooms.
-    fn room(&self, slot: Slot) -> Option<u32>;
     /// The node of the server that a client connected to last, from 0.
     fn node(&self, _slot: Slot) -> u32 {
         0
@@ -126,8 +124,9 @@ pub(crate) trait Scenario: Send {
     /// When `turn` is to be called even if no event comes; 0 for at once.
     fn next_ns(&self, now_ns: u64) -> u64;
 
-    /// A client is ready since `at_ns`.
-    fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients);
+    /// A client is ready since `at_ns`, in this room if there are rooms, connected to this node of the
+    /// server. What it has read behind that is told after this.
+    fn ready(&mut self, slot: Slot, at_ns: u64, room: Option<u32>, node: u32);
 
     /// A client has another connection, on which nothing has been said.
     fn upgraded(&mut self, _slot: Slot) {}

@@ -96,10 +96,6 @@ impl Clients for Fake {
         None
     }
 
-    fn room(&self, _: Slot) -> Option<u32> {
-        None
-    }
-
     fn has_left_room(&mut self, _: Slot) {
         panic!("there are no rooms");
     }
@@ -177,7 +173,7 @@ impl World {
         };
         for slot in 0..clients {
             let now_ns = world.clients.now_ns;
-            world.scenario.ready(slot, now_ns, &mut world.clients);
+            world.scenario.ready(slot, now_ns, None, 0);
         }
         world
     }

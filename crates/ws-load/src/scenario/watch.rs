@@ -401,11 +401,11 @@ impl Scenario for Watch {
         self.begun.forget(slot);
     }
 
-    fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {
+    fn ready(&mut self, slot: Slot, at_ns: u64, _: Option<u32>, node: u32) {
         let from_us = self.micros(at_ns);
         let watcher = self.part.watchers.get_mut(slot as usize);
         if let Some(watcher) = watcher.filter(|of| of.stays.len() < MOST_STAYS) {
-            watcher.stays.push(stay(from_us, clients.node(slot)));
+            watcher.stays.push(stay(from_us, node));
         }
     }
 

@@ -337,12 +337,12 @@ impl ClientTable {
         later.or_else(|| self.rooms.first(slot))
     }
 
-    /// The same of a client that is being subscribed; `None` of any other.
+    /// The room and the node of a client that is being subscribed; none of any other.
     #[inline]
-    pub(super) fn room_of_opening(&self, slot: Token) -> Option<u32> {
+    pub(super) fn place_of_opening(&self, slot: Token) -> (Option<u32>, u32) {
         match self.connections[slot as usize].phase {
-            Phase::Subscribing => self.room(slot),
-            _ => None,
+            Phase::Subscribing => (self.room(slot), self.node(slot)),
+            _ => (None, 0),
         }
     }
 

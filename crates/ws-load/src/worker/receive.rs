@@ -62,6 +62,8 @@ struct Replies {
     lives: Option<Vec<u8>>,
     /// How the latest message began that came before the client was ready.
     heard: Vec<u8>,
+    /// The scenario knows that the client is ready.
+    is_ready: bool,
 }
 
 impl Replies {
@@ -99,6 +101,11 @@ impl Replies {
                 Ok(is_ready)
             }
         }
+    }
+
+    /// Nothing has to be sent first, which may fail.
+    const fn only_readies(&self) -> bool {
+        matches!(self.opening, Some(dialect::Opening::Ready))
     }
 
     fn is_empty(&self) -> bool {
@@ -139,7 +146,7 @@ impl EventLoop {
         stamp: Stamp,
     ) {
         let at_ns = stamp.at_ns;
-        let room = self.clients.room_of_opening(slot);
+        let (room, node) = self.clients.place_of_opening(slot);
         let scenario = &mut self.scenario;
         let codec = &self.codec;
         let begun = &mut self.begun;
@@ -197,6 +204,10 @@ impl EventLoop {
                             }
                             if replies.open(&**codec, message, room)? {
                                 ready = true;
+                                replies.is_ready = replies.only_readies();
+                                if replies.is_ready {
+                                    scenario.ready(slot, at_ns, room, node);
+                                }
                                 // Whatever came with the message that made it ready.
                                 if !behind.is_empty() {
                                     scenario.message(slot, opcode, behind, at_ns, slack_ns);
@@ -288,7 +299,7 @@ impl EventLoop {
         self.clients.captured.note(&replies.heard);
         self.clients.keep_told(slot, replies.captured);
         if let Some(opening) = replies.opening {
-            self.on_opening(control, slot, opening, at_ns);
+            self.on_opening(control, slot, opening, at_ns, replies.is_ready);
         }
         if let Some(answer) = replies.lives {
             let opcode = self.codec.opcode();
@@ -301,7 +312,7 @@ impl EventLoop {
     pub(super) fn end_settling(&mut self, control: &mut dyn Control) {
         let now_ns = clock::now_ns();
         while let Some(slot) = self.clients.take_settled(now_ns) {
-            self.on_opening(control, slot, dialect::Opening::Ready, now_ns);
+            self.on_opening(control, slot, dialect::Opening::Ready, now_ns, false);
         }
     }
 
@@ -311,10 +322,15 @@ impl EventLoop {
         slot: Token,
         opening: dialect::Opening,
         at_ns: u64,
+        is_told: bool,
     ) {
-        let mut session = self.clients.session(control);
-        if session.on_opening(slot, opening, at_ns) {
-            self.scenario.ready(slot, at_ns, &mut session);
+        let is_ready = self
+            .clients
+            .session(control)
+            .on_opening(slot, opening, at_ns);
+        if is_ready && !is_told {
+            let (room, node) = (self.clients.room(slot), self.clients.node(slot));
+            self.scenario.ready(slot, at_ns, room, node);
         }
     }
 
@@ -451,7 +467,7 @@ impl EventLoop {
                 self.begun.forget(slot);
                 self.scenario.upgraded(slot);
                 let opening = self.codec.open(self.clients.room(slot));
-                self.on_opening(control, slot, opening, stamp.at_ns);
+                self.on_opening(control, slot, opening, stamp.at_ns, false);
                 if !rest.is_empty() {
                     self.on_first_bytes(control, slot, &rest, stamp);
                 }

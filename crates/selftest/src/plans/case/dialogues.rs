@@ -40,7 +40,9 @@ pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
     plan.populations = vec![Population::default()];
     plan.limits.back = None;
     // All of them begin within the second.
-    let most = steps.first.saturating_add(steps.add.saturating_mul(steps.count.unwrap_or(1)));
+    let most = steps
+        .first
+        .saturating_add(steps.add.saturating_mul(steps.count.unwrap_or(1)));
     plan.load = Load::Open(OpenLoop {
         rate: f64::from(most),
         ramp: None,

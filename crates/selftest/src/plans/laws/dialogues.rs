@@ -47,11 +47,19 @@ impl Trial<'_> {
         let unfinished = sum(&|of| of.unfinished);
         let counts = [
             ("dialogues that finished", known.finished, finished),
-            ("answers to first requests", known.answers[0], answers(FIRST)),
+            (
+                "answers to first requests",
+                known.answers[0],
+                answers(FIRST),
+            ),
             ("answers to later requests", known.answers[1], answers(NEXT)),
         ];
         self.exactly("dialogues that began", known.begun, begun);
-        self.exactly("dialogues that did not finish", begun - finished.min(begun), unfinished);
+        self.exactly(
+            "dialogues that did not finish",
+            begun - finished.min(begun),
+            unfinished,
+        );
         for (law, count, reported) in counts {
             let least = if is_partial { 0 } else { count };
             self.within(law, least..=count, reported);
@@ -82,8 +90,7 @@ impl Trial<'_> {
                 let told = before.copies.iter().find_map(|copy| copy.written_ns);
                 let thinks = turn.after.map_or(0.0, |after| after.ns() as f64);
                 let least = thinks * (1.0 - turn.jitter.unwrap_or_default());
-                let is_hasty =
-                    |told| (asked.at_ns.saturating_sub(told) as f64) < least - CLOCKS_NS;
+                let is_hasty = |told| (asked.at_ns.saturating_sub(told) as f64) < least - CLOCKS_NS;
                 known.out_of_turn += u64::from(told.is_none());
                 known.hasty += u64::from(told.is_some_and(is_hasty));
                 known.wrong += u64::from(asked.repeats != before.stamp);

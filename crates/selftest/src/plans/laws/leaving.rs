@@ -45,7 +45,7 @@ impl Trial<'_> {
         // Those that leave take a message while they do, and those that change rooms are told so.
         let of_feeds = of_feeds.messages + perhaps.messages;
         let aside = self.told.answers + self.last_words() + self.asides();
-        let most = known + aside + of_feeds + of_parts;
+        let most = known + aside + of_feeds + of_parts + self.of_later_clients();
         let law = "messages that were checked";
         self.within(law, least..=most, reported.saturating_sub(of_others));
     }

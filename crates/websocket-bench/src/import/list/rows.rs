@@ -1,7 +1,8 @@
 //! The rows of a list, sorted into its connections.
 
 use super::super::frames::{Frames, Raw};
-use super::super::har::{Connection, MOST_CONNECTIONS};
+use super::super::har::Connection;
+use super::super::limits::MOST_CONNECTIONS;
 use super::super::loose::{Collect as _, Loose, Object};
 use super::columns::Direction;
 use super::error::{ListError, Why};

@@ -1,5 +1,6 @@
 //! The address at which metrics are read: `GET /metrics`.
 
+use super::error::MetricsError;
 use super::exposition;
 use super::figures::Figures;
 use http_body_util::Full;
@@ -44,19 +45,12 @@ impl Scrapes {
 /// Serves metrics until the process ends.
 ///
 /// # Errors
-/// In words, when the address cannot be listened on.
+/// When the address cannot be listened on.
 pub(super) fn serve(
     addr: SocketAddr,
     figures: Arc<Mutex<Figures>>,
-) -> Result<Arc<Mutex<Scrapes>>, String> {
-    let failed = |error: std::io::Error| {
-        let remedy = match error.kind() {
-            std::io::ErrorKind::AddrInUse => "; name another port, or end what listens there",
-            std::io::ErrorKind::AddrNotAvailable => "; name an address of this machine",
-            _ => "",
-        };
-        format!("--metrics {addr}: {error}{remedy}")
-    };
+) -> Result<Arc<Mutex<Scrapes>>, MetricsError> {
+    let failed = |source| MetricsError::Endpoint { addr, source };
     let listener = TcpListener::bind(addr).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

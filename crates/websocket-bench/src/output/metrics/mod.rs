@@ -1,6 +1,7 @@
 //! Metrics of a run for programs that collect them while it lasts.
 
 mod endpoint;
+mod error;
 mod exposition;
 mod family;
 mod figures;
@@ -10,6 +11,7 @@ mod streams;
 
 use crate::args;
 use endpoint::Scrapes;
+pub(super) use error::MetricsError;
 use figures::Figures;
 use otlp::Push;
 use plan::Plan;
@@ -37,8 +39,8 @@ impl Metrics {
     /// Begins to serve and to push the metrics of a run, as the arguments ask for.
     ///
     /// # Errors
-    /// In words, when the address cannot be listened on, or the first push fails.
-    pub(crate) fn start(args: &args::Output, plan: &Plan) -> Result<Option<Self>, String> {
+    /// When the address cannot be listened on, or the first push fails.
+    pub(crate) fn start(args: &args::Output, plan: &Plan) -> Result<Option<Self>, MetricsError> {
         if args.metrics.is_none() && args.otlp.is_none() {
             return Ok(None);
         }

@@ -1,5 +1,6 @@
 //! Metrics pushed to a collector of OpenTelemetry: OTLP over gRPC.
 
+use super::error::MetricsError;
 use super::family::{Family, Labelled, Unit, Value};
 use super::figures::Figures;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -48,14 +49,12 @@ impl Push {
     /// Pushes once, and from then on every few seconds.
     ///
     /// # Errors
-    /// In words, when the first push fails.
-    pub(super) fn start(url: &str, figures: Arc<Mutex<Figures>>) -> Result<Self, String> {
+    /// When the first push fails.
+    pub(super) fn start(url: &str, figures: Arc<Mutex<Figures>>) -> Result<Self, MetricsError> {
         let (channel, place) = collector(url)?;
-        let failed = |words: String| {
-            let words = redacted(&words);
-            format!(
-                "--otlp {place}: {words}; is a collector listening there for OTLP over gRPC (port 4317)?"
-            )
+        let failed = |why: String| MetricsError::Push {
+            place: place.clone(),
+            why: redacted(&why).into_owned(),
         };
         let channel = channel.connect_timeout(PATIENCE).timeout(PATIENCE);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -67,7 +66,8 @@ impl Push {
             .block_on(async {
                 let channel = channel.connect().await.map_err(|error| words(&error))?;
                 let mut client = MetricsServiceClient::new(channel);
-                push(&mut client, &figures, began_ns).await?;
+                let pushed = push(&mut client, &figures, began_ns).await;
+                pushed.map_err(|why| why.to_string())?;
                 Ok(client)
             })
             .map_err(failed)?;
@@ -102,14 +102,13 @@ impl Push {
 /// The collector at a URL, and what messages call it.
 ///
 /// # Errors
-/// In words, without the URL, which may have a secret, when it is not one of a host and a port alone:
-/// nothing else of it would be sent.
-fn collector(url: &str) -> Result<(Endpoint, String), String> {
+/// Without the URL, which may have a secret, when it is not one of a host and a port alone: nothing else
+/// of it would be sent.
+fn collector(url: &str) -> Result<(Endpoint, String), MetricsError> {
     if url.starts_with("https://") {
-        return Err("--otlp: expected http://HOST:PORT; what is pushed over TLS goes through a collector on this machine".to_owned());
+        return Err(MetricsError::PushOverTls);
     }
-    let unfit = "--otlp: expected http://HOST:PORT, without a user, a path and a query: OTLP over gRPC (port 4317) sends none of them";
-    let parsed = url.parse::<Uri>().map_err(|_| unfit)?;
+    let parsed = url.parse::<Uri>().map_err(|_| MetricsError::NoCollector)?;
     let authority = parsed.authority().map(Authority::as_str);
     let place = authority.filter(|text| !text.contains('@'));
     let is_bare = parsed.path_and_query().is_none_or(|of| of.as_str() == "/");
@@ -118,7 +117,7 @@ fn collector(url: &str) -> Result<(Endpoint, String), String> {
             let place = format!("http://{place}");
             Ok((Endpoint::from(parsed), place))
         }
-        _ => Err(unfit.to_owned()),
+        _ => Err(MetricsError::NoCollector),
     }
 }
 
@@ -134,9 +133,9 @@ fn go_on(
         loop {
             let is_last = tokio::time::timeout(EVERY, over.notified()).await.is_ok();
             pushes.count += 1;
-            if let Err(words) = push(&mut client, figures, began_ns).await {
+            if let Err(why) = push(&mut client, figures, began_ns).await {
                 pushes.failed += 1;
-                pushes.first_failure.get_or_insert(words);
+                pushes.first_failure.get_or_insert_with(|| why.to_string());
             }
             if is_last {
                 return pushes;
@@ -145,23 +144,31 @@ fn go_on(
     })
 }
 
+/// A push that the collector did not take.
+#[derive(Debug, thiserror::Error)]
+enum NotTaken {
+    #[error("{}", _0.message())]
+    Status(#[from] Box<tonic::Status>),
+    #[error("{count} data points were rejected: {why}")]
+    Points { count: i64, why: String },
+}
+
 async fn push(
     client: &mut MetricsServiceClient<Channel>,
     figures: &Mutex<Figures>,
     began_ns: u64,
-) -> Result<(), String> {
+) -> Result<(), NotTaken> {
     let families = figures
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .families();
     let request = request(families, began_ns, now_ns());
-    let answer = client.export(request).await;
-    let answer = answer.map_err(|status| status.message().to_owned())?;
-    match answer.into_inner().partial_success {
-        Some(partial) if partial.rejected_data_points > 0 => Err(format!(
-            "{} data points were rejected: {}",
-            partial.rejected_data_points, partial.error_message
-        )),
+    let answer = client.export(request).await.map_err(Box::new);
+    match answer?.into_inner().partial_success {
+        Some(partial) if partial.rejected_data_points > 0 => Err(NotTaken::Points {
+            count: partial.rejected_data_points,
+            why: partial.error_message,
+        }),
         _ => Ok(()),
     }
 }

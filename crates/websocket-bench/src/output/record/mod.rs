@@ -8,7 +8,7 @@ mod table;
 
 use crate::args;
 use crate::expect::Expectation;
-use record::{OutputFile, RunRecord};
+use record::{OutputFile, RunRecord, Unwritable};
 use run_page::Expected;
 use std::io::{self, Write};
 use std::path::Path;
@@ -36,8 +36,8 @@ impl Records {
     /// step.
     ///
     /// # Errors
-    /// In words, when something cannot be written there.
-    pub(crate) fn new(args: &args::Output, sample: &RunRecord) -> Result<Self, String> {
+    /// When something cannot be written there.
+    pub(crate) fn new(args: &args::Output, sample: &RunRecord) -> Result<Self, Unwritable> {
         let mut records = Self {
             files: Vec::new(),
             printed: None,

@@ -211,7 +211,10 @@ fn backend(task: Task) {
         .more(&format!(
             "{short} --set limits.sample_timeout=8s --set limits.time=7s"
         ))
-        .fails(1, &["the server took none", "was answered 200, but `/error` is"]);
+        .fails(
+            1,
+            &["the server took none", "was answered 200, but `/error` is"],
+        );
 }
 
 fn centrifugo(task: Task) {
@@ -251,7 +254,13 @@ fn centrifugo_backend(task: Task) {
     let task = task.with(place, addr.to_string());
     task.holds();
     let task = task.with("the-api-key", "another-key").more(GIVE_UP);
-    task.fails(1, &["the server took none: a publication (POST", "was answered 401"]);
+    task.fails(
+        1,
+        &[
+            "the server took none: a publication (POST",
+            "was answered 401",
+        ],
+    );
     let task = task.with("the-api-key", "the-api-key");
     let task = published_beside(task, "/api/publish", addr).with("--sample-size 40", ONE_BY_ONE);
     many_find_a_loss(task, place, addr, b"\"pub\":", Some(b"\n"));

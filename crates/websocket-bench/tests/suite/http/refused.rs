@@ -313,7 +313,10 @@ fn an_answer_whose_json_says_no_refuses_a_publication() {
     let steps = format!(
         "[[open.http]]\nurl = \"/key\"\n{WHEN}capture = {{ key = {{ json = \"/key\" }} }}\n"
     );
-    let news = NEWS.replace("body = '{payload}'\n", &format!("body = '{{payload}}'\n{WHEN}"));
+    let news = NEWS.replace(
+        "body = '{payload}'\n",
+        &format!("body = '{{payload}}'\n{WHEN}"),
+    );
     let says = r#"{"ok":true,"error":{"code":101}}"#;
     let addr = refuses_from(19, 200, says);
     let command = |addr| {
@@ -344,7 +347,11 @@ fn an_answer_whose_json_says_no_refuses_a_publication() {
 fn publications_that_are_refused_one_and_all_blame_the_file_unless_the_load_is_blamed() {
     let steps = "[[open.http]]\nurl = \"/key\"\ncapture = { key = { json = \"/key\" } }\n";
     for (status, code, words) in [
-        (401, 1, "the dialect file and the server disagree: of 4 publications"),
+        (
+            401,
+            1,
+            "the dialect file and the server disagree: of 4 publications",
+        ),
         (503, 3, "the server or the dialect file is at fault: "),
     ] {
         let addr = refuses_from(0, status, "no");

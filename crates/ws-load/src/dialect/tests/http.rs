@@ -205,8 +205,16 @@ fn each_wrong_publication_is_refused_with_its_place() {
         ),
         ("method", "\"post\"", "`send.http.method` is no method"),
         ("status", "[600]", "`send.http.status` has 600"),
-        ("when", "{ ok = true }", "`send.http.when` has `ok`, which is no JSON pointer"),
-        ("when", "{ \"/ok\" = {} }", "`send.http.when.\"/ok\"` tests nothing"),
+        (
+            "when",
+            "{ ok = true }",
+            "`send.http.when` has `ok`, which is no JSON pointer",
+        ),
+        (
+            "when",
+            "{ \"/ok\" = {} }",
+            "`send.http.when.\"/ok\"` tests nothing",
+        ),
         ("connections", "0", "`send.http.connections` is 0"),
     ] {
         says(with(key, value), words);

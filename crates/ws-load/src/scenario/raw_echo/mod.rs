@@ -178,7 +178,7 @@ impl Scenario for RawEcho {
         }
     }
 
-    fn ready(&mut self, slot: Slot, _: u64, _: &mut dyn Clients) {
+    fn ready(&mut self, slot: Slot, _: u64, _: Option<u32>, _: u32) {
         let begin = self.lines.len() as Slot;
         self.lines.extend((begin..=slot).map(Line::new));
     }

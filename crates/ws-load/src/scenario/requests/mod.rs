@@ -356,10 +356,10 @@ impl Scenario for Requests {
         self.verifier.forget_begun(slot);
     }
 
-    fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {
+    fn ready(&mut self, slot: Slot, at_ns: u64, room: Option<u32>, _: u32) {
         let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.number);
         let population = population_of(&self.setting.plan.populations, client);
-        if let Some(room) = clients.room(slot) {
+        if let Some(room) = room {
             self.verifier
                 .client_in_room(slot, room, population.is_awaited());
         }

@@ -99,10 +99,6 @@ impl Clients for Session<'_> {
         self.table.done.pop_front()
     }
 
-    fn room(&self, slot: Slot) -> Option<u32> {
-        self.table.room(slot)
-    }
-
     fn node(&self, slot: Slot) -> u32 {
         self.table.node(slot)
     }

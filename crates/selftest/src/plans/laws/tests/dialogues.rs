@@ -34,9 +34,15 @@ fn each_way_to_misreport_dialogues_breaks_its_law() {
     let reports: [Misreport; 5] = [
         ("dialogues that began", |of| of_step(of).begun += 1),
         ("dialogues that finished", |of| of_step(of).finished -= 1),
-        ("dialogues that did not finish", |of| of_step(of).unfinished += 1),
-        ("answers to first requests", |of| of_step(of).kinds[0].answers -= 1),
-        ("answers to later requests", |of| of_step(of).kinds[1].answers += 1),
+        ("dialogues that did not finish", |of| {
+            of_step(of).unfinished += 1
+        }),
+        ("answers to first requests", |of| {
+            of_step(of).kinds[0].answers -= 1
+        }),
+        ("answers to later requests", |of| {
+            of_step(of).kinds[1].answers += 1
+        }),
     ];
     for (law, change) in reports {
         let mut reported = honest.clone();
@@ -46,7 +52,9 @@ fn each_way_to_misreport_dialogues_breaks_its_law() {
     }
     let clients: [(&str, fn(&mut Asked)); 3] = [
         ("values that answers told", |of| of.repeats = None),
-        ("requests out of their turn", |of| of.kind = Some("other".into())),
+        ("requests out of their turn", |of| {
+            of.kind = Some("other".into())
+        }),
         ("time to think", |of| of.at_ns = 0),
     ];
     for (law, change) in clients {

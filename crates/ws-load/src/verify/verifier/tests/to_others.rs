@@ -180,3 +180,15 @@ fn an_answer_that_no_rule_matches_counts_once_for_each_request_of_its_client() {
     assert_faults(&verifier, "3 malformed");
     assert_eq!(verifier.of_sender.unasked, 1);
 }
+
+#[test]
+fn a_message_of_an_earlier_step_is_no_duplicate_where_nothing_may_have_been_awaited_of_it() {
+    for (returns, faults) in [(NOTHING, "none"), (COPY, "1 duplicate")] {
+        let mut verifier = verifier_to_others();
+        verifier.returns = returns;
+        open(&mut verifier, TERMS);
+        let earlier = verifier.stamp(FIRST - 1);
+        verifier.account(0, Kind::Broadcast, earlier, None, 150);
+        assert_faults(&verifier, faults);
+    }
+}
