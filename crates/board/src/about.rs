@@ -5,7 +5,7 @@ use crate::records;
 use serde::Deserialize;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file in the directory of a round.
 pub const FILE: &str = "round.toml";
@@ -53,22 +53,37 @@ impl fmt::Display for Label {
     }
 }
 
+/// A file that says nothing of a round.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", path.display())]
+pub struct NoAbout {
+    path: PathBuf,
+    why: Unfit,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    #[error("has more than {} KiB, and no round needs as many", LONGEST >> 10)]
+    Long,
+    #[error(transparent)]
+    Broken(#[from] toml::de::Error),
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+}
+
 /// What is said of the round in a directory.
 ///
 /// # Errors
-/// In words with the file, when it says something else than this.
-pub fn read(dir: &Path) -> Result<About, String> {
+/// With the file, when it says something else than this.
+pub fn read(dir: &Path) -> Result<About, NoAbout> {
     let path = dir.join(FILE);
-    let wrong = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
-    match records::beside(&path) {
-        Ok(text) if text.len() > LONGEST => Err(wrong(&format!(
-            "has more than {} KiB, and no round needs as many",
-            LONGEST >> 10
-        ))),
-        Ok(text) => toml::from_str(&text).map_err(|error| wrong(&error)),
+    let said = match records::beside(&path) {
+        Ok(text) if text.len() > LONGEST => Err(Unfit::Long),
+        Ok(text) => toml::from_str(&text).map_err(Unfit::Broken),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(About::default()),
-        Err(error) => Err(wrong(&error)),
-    }
+        Err(error) => Err(Unfit::Unreadable(error)),
+    };
+    said.map_err(|why| NoAbout { path, why })
 }
 
 #[cfg(test)]
@@ -76,7 +91,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn of(text: &str) -> Result<About, String> {
+    fn of(text: &str) -> Result<About, NoAbout> {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(FILE), text).unwrap();
         read(dir.path())
@@ -85,7 +100,8 @@ mod tests {
     #[test]
     fn a_round_says_it_shortly() {
         let long = format!("note = \"{}\"", "x".repeat(LONGEST));
-        assert!(of(&long).unwrap_err().contains("has more than 16 KiB"));
+        let error = of(&long).unwrap_err().to_string();
+        assert!(error.contains("has more than 16 KiB"), "{error}");
     }
 
     #[test]
@@ -116,7 +132,7 @@ mod tests {
             "note = \"\"",
         ] {
             let words = of(text).unwrap_err();
-            assert!(words.contains(FILE), "{words}");
+            assert!(words.to_string().contains(FILE), "{words}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::records;
 use record::AutobahnRecord;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Most summaries that are read: a server has a few.
@@ -31,12 +32,22 @@ pub fn summaries(results: &Path, warn: &mut dyn FnMut(String)) -> Vec<AutobahnRe
         .collect()
 }
 
-fn read(path: &Path) -> Result<AutobahnRecord, String> {
-    let text = records::beside(path).map_err(|error| error.to_string())?;
-    let record: AutobahnRecord =
-        serde_json::from_str(&text).map_err(|error| format!("not a summary: {error}"))?;
+/// A file that is no summary of the suite.
+#[derive(Debug, thiserror::Error)]
+enum NoSummary {
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    #[error("not a summary: {0}")]
+    Broken(#[from] serde_json::Error),
+    #[error("format {0:?} is not a summary's")]
+    Format(String),
+}
+
+fn read(path: &Path) -> Result<AutobahnRecord, NoSummary> {
+    let text = records::beside(path)?;
+    let record: AutobahnRecord = serde_json::from_str(&text)?;
     if record.format != record::AUTOBAHN_FORMAT {
-        return Err(format!("format {:?} is not a summary's", record.format));
+        return Err(NoSummary::Format(record.format));
     }
     Ok(record)
 }

@@ -90,20 +90,51 @@ pub fn runs(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(runs)
 }
 
+/// A file that gives no record.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoRecord {
+    #[error("not readable: {0}")]
+    Unreadable(io::Error),
+    #[error("not a record: {0}")]
+    Other(serde_json::Error),
+    #[error("not a record: its format is {0:?}")]
+    Format(String),
+    #[error(
+        "written by a newer shootout (format version {0}, this one reads up to {VERSION}); read it with that one"
+    )]
+    Newer(u32),
+    #[error("its names and its reason have {0} bytes, and at most {MOST_NAMES} are read")]
+    LongNames(usize),
+    #[error("a broken record: {0}")]
+    Broken(serde_json::Error),
+    #[error("a broken record: step of {clients} clients: {why}")]
+    Histogram { clients: u64, why: String },
+}
+
+/// A session that does not say what its run was to measure.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoRows {
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    #[error(transparent)]
+    Broken(#[from] serde_json::Error),
+    #[error("does not name the rows of the run; it was written by an earlier version")]
+    Unnamed,
+}
+
 /// The names of the measurements that a run in `dir` was to make.
 ///
 /// # Errors
-/// In words, when its session cannot be read or does not say.
-pub(crate) fn rows_of(dir: &Path) -> Result<Vec<String>, String> {
+/// When its session cannot be read or does not say.
+pub(crate) fn rows_of(dir: &Path) -> Result<Vec<String>, NoRows> {
     #[derive(Deserialize)]
     struct Session {
         /// Absent in files that were written before they were kept.
         rows: Option<Vec<String>>,
     }
-    let text = beside(&dir.join(SESSION_FILE)).map_err(|error| error.to_string())?;
-    let session: Session = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let words = "does not name the rows of the run; it was written by an earlier version";
-    session.rows.ok_or_else(|| words.to_owned())
+    let text = beside(&dir.join(SESSION_FILE))?;
+    let session: Session = serde_json::from_str(&text)?;
+    session.rows.ok_or(NoRows::Unnamed)
 }
 
 #[derive(Deserialize)]
@@ -115,22 +146,18 @@ struct Head {
 /// The record in a text, of one of `formats`; nothing for another file of this project.
 ///
 /// # Errors
-/// What is wrong with the text, in words. Every histogram must be readable, so that no figure is
+/// What is wrong with the text. Every histogram must be readable, so that no figure is
 /// made from a part of its samples.
-pub(crate) fn parse(text: &str, formats: &[&str]) -> Result<Option<Record>, String> {
-    let head: Head =
-        serde_json::from_str(text).map_err(|error| format!("not a record: {error}"))?;
+pub(crate) fn parse(text: &str, formats: &[&str]) -> Result<Option<Record>, NoRecord> {
+    let head: Head = serde_json::from_str(text).map_err(NoRecord::Other)?;
     if !head.format.starts_with(OWN_FORMATS) {
-        return Err(format!("not a record: its format is {:?}", head.format));
+        return Err(NoRecord::Format(head.format));
     }
     if !formats.contains(&head.format.as_str()) {
         return Ok(None);
     }
     if let Some(version) = head.version.filter(|version| *version > VERSION) {
-        return Err(format!(
-            "written by a newer shootout (format version {version}, this one reads up to \
-             {VERSION}); read it with that one"
-        ));
+        return Err(NoRecord::Newer(version));
     }
     let record = match head.format.as_str() {
         MEASUREMENT_FORMAT => Record::Measurement(broken_or(text)?),
@@ -141,9 +168,7 @@ pub(crate) fn parse(text: &str, formats: &[&str]) -> Result<Option<Record>, Stri
     if let Record::Measurement(measurement) = &record {
         let names = names_of(measurement);
         if names > MOST_NAMES {
-            return Err(format!(
-                "its names and its reason have {names} bytes, and at most {MOST_NAMES} are read"
-            ));
+            return Err(NoRecord::LongNames(names));
         }
     }
     let run = match &record {
@@ -155,8 +180,9 @@ pub(crate) fn parse(text: &str, formats: &[&str]) -> Result<Option<Record>, Stri
         let all: [&Option<Latency>; 3] = [&step.completion, &step.delivery, &step.ack];
         for latency in all.into_iter().flatten() {
             let readable = latency.recorder();
-            readable.map_err(|error| {
-                format!("a broken record: step of {} clients: {error}", step.clients)
+            readable.map_err(|error| NoRecord::Histogram {
+                clients: step.clients,
+                why: error.to_string(),
             })?;
         }
     }
@@ -171,6 +197,6 @@ fn names_of(measurement: &Measurement) -> usize {
     server + measurement.started.len() + texts.sum::<usize>()
 }
 
-fn broken_or<T: DeserializeOwned>(text: &str) -> Result<Box<T>, String> {
-    serde_json::from_str(text).map_err(|error| format!("a broken record: {error}"))
+fn broken_or<T: DeserializeOwned>(text: &str) -> Result<Box<T>, NoRecord> {
+    serde_json::from_str(text).map_err(NoRecord::Broken)
 }

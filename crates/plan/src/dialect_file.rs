@@ -15,7 +15,7 @@ pub use bytes::{
 };
 pub use condition::{Condition, JsonType, Scalar};
 pub use feed::{FEED_NAMES, MOST_FEED_KEYS, SentUnit};
-pub use heartbeat::{BeatInterval, Heartbeat};
+pub use heartbeat::{BeatInterval, Heartbeat, NoInterval};
 pub use http::{FORM, HttpCapture, HttpPublication, HttpStep, PUBLICATION_NAMES, media_type};
 pub use progress::{PART, PARTS};
 

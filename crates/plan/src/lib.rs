@@ -40,9 +40,9 @@ pub use compression::Compression;
 pub use dialect_file::{
     BeatInterval, BytePart, ByteTextError, Condition, DialectFile, FEED_NAMES, FORM, Heartbeat,
     HoleForm, HttpCapture, HttpPublication, HttpStep, JsonType, LengthPrefix, MOST_FEED_KEYS,
-    Meaning, MessageType, NumberForm, OpeningExchange, OriginRule, PART, PARTS, PLACEHOLDERS,
-    PUBLICATION_NAMES, PayloadForm, RequestKind, Requests, Rule, Scalar, SentUnit, Signature,
-    TemplateForm, Turn, byte_parts, dialect_schema, media_type,
+    Meaning, MessageType, NoInterval, NumberForm, OpeningExchange, OriginRule, PART, PARTS,
+    PLACEHOLDERS, PUBLICATION_NAMES, PayloadForm, RequestKind, Requests, Rule, Scalar, SentUnit,
+    Signature, TemplateForm, Turn, byte_parts, dialect_schema, media_type,
 };
 pub use error::{PlanError, within};
 pub use fault::{Fault, FaultDeed, FaultPart, NoPart};
@@ -53,11 +53,11 @@ pub use limits::{BackLimit, Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Watch};
 pub use message::{Audience, Dialect, MQTT, MQTT_5, Message, Rooms, Zipf, names_dialect_file};
 pub use mqtt::MqttTerms;
-pub use nanos::Nanos;
+pub use nanos::{Nanos, NoTime};
 pub use redact::{is_secret, redacted, redacted_url, words_of};
 pub use schema::plan_schema;
 pub use sizes::{Size, Sizes, Uniform};
 pub use target::{Connection, Target};
-pub use tls::{Tls, TlsVersion};
+pub use tls::{NoTlsVersion, Tls, TlsVersion};
 pub use variables::{LONGEST_VARIABLE, Part, escaped_braces, is_variable, parts, variable};
 pub use whole::{Plan, RankedBy, Workload};

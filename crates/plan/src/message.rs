@@ -218,25 +218,28 @@ impl Message {
     }
 }
 
-impl TryFrom<Written> for Message {
-    type Error = String;
+/// A message format that is given twice.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum TwoFormats {
+    #[error("names a dialect file, and there is a definition too; leave one of them out")]
+    Path,
+    #[error("`{0}` has a definition already; write dialect = \"file\" beside that of the plan")]
+    File(String),
+}
 
-    fn try_from(written: Written) -> Result<Self, String> {
+impl TryFrom<Written> for Message {
+    type Error = TwoFormats;
+
+    fn try_from(written: Written) -> Result<Self, TwoFormats> {
         let (dialect, definition) = match (written.dialect, written.definition) {
             (Name::Own(dialect), definition) => (dialect, definition),
             (Name::Path, None) => (Dialect::File, None),
             (Name::Path, Some(_)) => {
-                return Err(
-                    "names a dialect file, and there is a definition too; leave one of them out"
-                        .to_owned(),
-                );
+                return Err(TwoFormats::Path);
             }
             (Name::File(file), None) => (Dialect::File, Some(Box::new(file.clone()))),
             (Name::File(file), Some(_)) => {
-                return Err(format!(
-                    "`{}` has a definition already; write dialect = \"file\" beside that of the plan",
-                    file.name
-                ));
+                return Err(TwoFormats::File(file.name.clone()));
             }
         };
         Ok(Self {

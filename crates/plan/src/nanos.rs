@@ -50,15 +50,24 @@ impl fmt::Display for Nanos {
     }
 }
 
-impl FromStr for Nanos {
-    type Err = String;
+/// A text that is no time.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoTime {
+    /// It has no number with a unit.
+    #[error("{0}; expected a time like 250ms or 1m 30s")]
+    Form(#[from] humantime::DurationError),
+    /// It is longer than 584 years.
+    #[error("expected a time of at most a day")]
+    Long,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = humantime::parse_duration(text)
-            .map_err(|error| format!("{error}; expected a time like 250ms or 1m 30s"))?;
-        u64::try_from(parsed.as_nanos())
-            .map(Self)
-            .map_err(|_| "expected a time of at most a day".to_owned())
+impl FromStr for Nanos {
+    type Err = NoTime;
+
+    fn from_str(text: &str) -> Result<Self, NoTime> {
+        let parsed = humantime::parse_duration(text)?;
+        let ns = u64::try_from(parsed.as_nanos());
+        ns.map(Self).map_err(|_| NoTime::Long)
     }
 }
 

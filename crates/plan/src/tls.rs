@@ -65,14 +65,19 @@ impl TlsVersion {
     }
 }
 
-impl FromStr for TlsVersion {
-    type Err = String;
+/// A text that is no version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected 1.2 or 1.3")]
+pub struct NoTlsVersion;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for TlsVersion {
+    type Err = NoTlsVersion;
+
+    fn from_str(text: &str) -> Result<Self, NoTlsVersion> {
         [Self::V1_2, Self::V1_3]
             .into_iter()
             .find(|version| version.name() == text)
-            .ok_or_else(|| "expected 1.2 or 1.3".to_owned())
+            .ok_or(NoTlsVersion)
     }
 }
 

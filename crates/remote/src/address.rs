@@ -35,22 +35,38 @@ impl fmt::Display for Address {
     }
 }
 
-impl FromStr for Address {
-    type Err = String;
+/// A text that is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}; expected HOST:PORT, e.g. neptune:4000 or [fd00::1]:4000")]
+pub struct NoAddress {
+    why: Unfit,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |reason: &str| {
-            format!("{reason}; expected HOST:PORT, e.g. neptune:4000 or [fd00::1]:4000")
-        };
-        let (host, port) = text
-            .rsplit_once(':')
-            .ok_or_else(|| wrong("it has no port"))?;
-        let port = port
-            .parse()
-            .map_err(|_| wrong(&format!("`{port}` is not a port")))?;
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Unfit {
+    #[error("it has no port")]
+    NoPort,
+    #[error("`{0}` is not a port")]
+    Port(String),
+    #[error("`{0}` is not a host")]
+    Host(String),
+}
+
+impl From<Unfit> for NoAddress {
+    fn from(why: Unfit) -> Self {
+        Self { why }
+    }
+}
+
+impl FromStr for Address {
+    type Err = NoAddress;
+
+    fn from_str(text: &str) -> Result<Self, NoAddress> {
+        let (host, port) = text.rsplit_once(':').ok_or(Unfit::NoPort)?;
+        let number = port.parse().map_err(|_| Unfit::Port(port.to_owned()))?;
         Ok(Self {
-            host: host_of(host).ok_or_else(|| wrong(&format!("`{host}` is not a host")))?,
-            port,
+            host: host_of(host).ok_or_else(|| Unfit::Host(host.to_owned()))?,
+            port: number,
         })
     }
 }
@@ -97,7 +113,10 @@ mod tests {
             "neptune", "neptune:", ":4000", "::1:4000", "a:65536", "a b:1", "ws://a:1", "[a]:1",
         ] {
             let error = text.parse::<Address>().unwrap_err();
-            assert!(error.contains("expected HOST:PORT"), "{text}: {error}");
+            assert!(
+                error.to_string().contains("expected HOST:PORT"),
+                "{text}: {error}"
+            );
         }
     }
 

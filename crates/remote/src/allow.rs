@@ -20,14 +20,24 @@ pub enum Allowed {
     },
 }
 
-impl FromStr for Allowed {
-    type Err = String;
+/// A text that names no server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAllowed {
+    /// It has a `/`, and is no range.
+    #[error("`{0}` is no range of addresses; expected e.g. 10.0.0.0/8 or fd00::/8")]
+    Range(String),
+    /// It is no host.
+    #[error("`{0}` is neither HOST, HOST:PORT nor a range like 10.0.0.0/8")]
+    Host(String),
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Allowed {
+    type Err = NotAllowed;
+
+    fn from_str(text: &str) -> Result<Self, NotAllowed> {
         if text.contains('/') {
-            return text.parse().map(Self::Range).map_err(|_| {
-                format!("`{text}` is no range of addresses; expected e.g. 10.0.0.0/8 or fd00::/8")
-            });
+            let range = text.parse().map(Self::Range);
+            return range.map_err(|_| NotAllowed::Range(text.to_owned()));
         }
         if let Ok(ip) = text.parse::<IpAddr>() {
             return Ok(Self::Host {
@@ -43,9 +53,7 @@ impl FromStr for Allowed {
         }
         address::host_of(text)
             .map(|host| Self::Host { host, port: None })
-            .ok_or_else(|| {
-                format!("`{text}` is neither HOST, HOST:PORT nor a range like 10.0.0.0/8")
-            })
+            .ok_or_else(|| NotAllowed::Host(text.to_owned()))
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod address;
 mod allow;
+mod broken_off;
 mod clocks;
 mod coordinator;
 mod credentials;
@@ -21,8 +22,8 @@ mod revision;
 pub mod wire;
 mod worker;
 
-pub use address::Address;
-pub use allow::{AllowList, Allowed};
+pub use address::{Address, NoAddress};
+pub use allow::{AllowList, Allowed, NotAllowed};
 pub use coordinator::{Gathered, Hub, Invitation, gather};
 pub use credentials::{Credentials, TOKEN_VARIABLE, Token};
 pub use data_file::digest;

@@ -24,6 +24,7 @@ pub use control::{Measured, Packs, RunError, Throughput, run, run_with_ceiling, 
 #[doc(hidden)]
 pub use dialect::for_fuzzing;
 pub use dialect::{DialectError, check_dialect, check_message, payload_lines};
+pub use io::{NoStamps, NoUring};
 pub use lines::LinesError;
 pub use net::{
     ConnectError, DataError, Endpoint, HttpFailure, Stage, TargetError, asks_other_servers,
@@ -51,16 +52,16 @@ pub fn population_of(plan: &::plan::Plan, client: u64) -> &::plan::Population {
 /// Whether the kernel's receive stamps can be had here, tried on a loopback connection.
 ///
 /// # Errors
-/// What stands in the way, in words.
-pub fn probe_kernel_timestamps() -> Result<(), String> {
+/// What stands in the way.
+pub fn probe_kernel_timestamps() -> Result<(), NoStamps> {
     io::probe_kernel_stamps()
 }
 
 /// Whether the io_uring backend can run here with such stamps, tried on a loopback connection.
 ///
 /// # Errors
-/// What stands in the way, in words.
-pub fn probe_io_uring(timestamps: ::plan::Timestamps) -> Result<(), String> {
+/// What stands in the way.
+pub fn probe_io_uring(timestamps: ::plan::Timestamps) -> Result<(), NoUring> {
     io::probe_uring(timestamps)
 }
 

@@ -123,7 +123,10 @@ pub fn check(dir: &Path) -> io::Result<Checked> {
         .filter(|row| row.measurement.run.is_some())
         .count();
     let missing = records::rows_of(dir).map(|names| together::missing(&names, &rows));
-    checked.note("session.json", missing.unwrap_or_else(|words| vec![words]));
+    checked.note(
+        "session.json",
+        missing.unwrap_or_else(|error| vec![error.to_string()]),
+    );
     for file in together::twice(&rows) {
         let words = "is there twice, packed and as it is; remove one";
         checked.note(&file, vec![words.to_owned()]);
@@ -210,7 +213,7 @@ fn look(texts: &Texts, path: &Path) -> Looked {
             looked.read = Read::Certificate(certificate);
         }
         Ok(Some(Record::Run(_)) | None) => {}
-        Err(words) => looked.findings.push(words),
+        Err(error) => looked.findings.push(error.to_string()),
     }
     looked
 }

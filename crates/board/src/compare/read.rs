@@ -1,7 +1,7 @@
 //! Sides from files: records, result directories, servers within a result directory.
 
 use super::side::{Contestant, Side};
-use crate::records::{self, Record, Texts};
+use crate::records::{self, NoRecord, Record, Texts};
 use project::Refusal;
 use record::{MEASUREMENT_FORMAT, RUN_FORMAT};
 use std::io;
@@ -23,7 +23,7 @@ pub fn side(path: &Path) -> Result<Side, Refusal> {
         match record(&text) {
             Ok(Some(record)) => add(&mut side, record),
             Ok(None) => return Err(no_record(path, "neither a measurement nor a run")),
-            Err(problem) => return Err(no_record(path, &problem)),
+            Err(problem) => return Err(no_record(path, &problem.to_string())),
         }
         return Ok(side);
     }
@@ -127,6 +127,6 @@ fn unreadable(path: &Path, error: &io::Error) -> Refusal {
 }
 
 /// The record in a text, nothing for another file of this project, or what is wrong with it.
-fn record(text: &str) -> Result<Option<Record>, String> {
+fn record(text: &str) -> Result<Option<Record>, NoRecord> {
     records::parse(text, &[MEASUREMENT_FORMAT, RUN_FORMAT])
 }

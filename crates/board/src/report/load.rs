@@ -1,7 +1,7 @@
 //! Result directories: which files are measurements, and what is wrong with the others.
 
 use super::ReportError;
-use crate::records::{self, Record, Texts};
+use crate::records::{self, NoRecord, Record, Texts};
 use crate::side_by_side::side_by_side;
 use record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
 use serde::Deserialize;
@@ -138,9 +138,7 @@ pub(crate) fn name(dir: &Path) -> String {
 }
 
 /// What a file holds, nothing where it is another file of this project, or what is wrong.
-fn read(texts: &Texts, path: &Path) -> Result<Option<Record>, String> {
-    let text = texts
-        .text(path)
-        .map_err(|error| format!("not readable: {error}"))?;
+fn read(texts: &Texts, path: &Path) -> Result<Option<Record>, NoRecord> {
+    let text = texts.text(path).map_err(NoRecord::Unreadable)?;
     records::parse(&text, &[MEASUREMENT_FORMAT, SELFTEST_FORMAT])
 }

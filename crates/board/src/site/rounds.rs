@@ -154,8 +154,8 @@ impl Round {
     fn of(place: &RoundFolder, runs: Vec<Run>, known: &Known<'_>) -> Self {
         let mut boards: Vec<Board> = Vec::new();
         let mut warnings = Vec::new();
-        let about = about::read(&place.dir).unwrap_or_else(|words| {
-            warnings.push(words);
+        let about = about::read(&place.dir).unwrap_or_else(|error| {
+            warnings.push(error.to_string());
             About::default()
         });
         for mut run in runs {

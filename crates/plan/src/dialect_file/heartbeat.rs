@@ -1,6 +1,6 @@
 //! What a client sends by the clock, so that the server knows that it lives.
 
-use crate::{Nanos, is_variable};
+use crate::{Nanos, NoTime, is_variable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,20 @@ pub enum BeatInterval<'a> {
     },
 }
 
+/// A text that is no time between two beats.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoInterval {
+    /// It is no time.
+    #[error(transparent)]
+    Time(#[from] NoTime),
+    /// A value of the server stands without its unit.
+    #[error("a value of the server needs its unit, `ms` or `s`")]
+    Unit,
+    /// The braces hold no name.
+    #[error("in the braces is no name")]
+    Name,
+}
+
 impl Heartbeat {
     /// The shortest and the longest time between two beats. A shorter one is a load, and no heartbeat.
     pub const BOUNDS: (Nanos, Nanos) = (Nanos::millis(10), Nanos::secs(24 * 60 * 60));
@@ -45,23 +59,23 @@ impl Heartbeat {
     /// What `every` says.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
-    pub fn interval(&self) -> Result<BeatInterval<'_>, String> {
+    /// What is wrong with it.
+    pub fn interval(&self) -> Result<BeatInterval<'_>, NoInterval> {
         let Some((name, unit)) = self
             .every
             .strip_prefix('{')
             .and_then(|rest| rest.split_once('}'))
         else {
-            return self.every.parse().map(BeatInterval::Fixed);
+            return Ok(BeatInterval::Fixed(self.every.parse()?));
         };
         let unit_ns = match unit {
             "ms" => 1_000_000,
             "s" => 1_000_000_000,
-            _ => return Err("a value of the server needs its unit, `ms` or `s`".to_owned()),
+            _ => return Err(NoInterval::Unit),
         };
         match is_variable(name) {
             true => Ok(BeatInterval::Told { name, unit_ns }),
-            false => Err("in the braces is no name".to_owned()),
+            false => Err(NoInterval::Name),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! probe that also compares the clocks.
 
 use super::children::why_silent;
+use crate::broken_off::SiteLost;
 use crate::clocks::{Estimate, Exchange};
 use crate::dial::{Peer, words_of_status};
 use crate::error::shown;
@@ -74,11 +75,14 @@ impl Conversation {
         if let Err(reason) = self.converse(&mut commands).await
             && !self.over
         {
-            self.say(Report::Lost(reason));
+            self.say(Report::Lost(reason.to_string()));
         }
     }
 
-    async fn converse(&mut self, commands: &mut UnboundedReceiver<Command>) -> Result<(), String> {
+    async fn converse(
+        &mut self,
+        commands: &mut UnboundedReceiver<Command>,
+    ) -> Result<(), SiteLost> {
         let mut beat = interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut batch = Vec::new();
@@ -99,7 +103,7 @@ impl Conversation {
                     }
                 }
                 handed_on = self.outbox.hand_on() => {
-                    handed_on.map_err(|_| "its connection broke".to_owned())?;
+                    handed_on.map_err(|_| SiteLost::Connection)?;
                 }
                 message = self.inbound.message() => {
                     if self.receive(message)? {
@@ -112,42 +116,33 @@ impl Conversation {
     }
 
     /// The deadline has passed: an error when the site is lost.
-    fn silent(&mut self) -> Result<(), String> {
+    fn silent(&mut self) -> Result<(), SiteLost> {
         let Some(child) = self.child.filter(|_| !self.over) else {
-            return Err(format!(
-                "nothing was heard of it for {} s; its machine or the network between is down, or it was stopped",
-                SILENCE.as_secs()
-            ));
+            return Err(SiteLost::Silent(SILENCE.as_secs()));
         };
         self.deadline = Instant::now() + SILENCE;
-        why_silent(child).map_or(Ok(()), |reason| Err(reason.to_owned()))
+        why_silent(child).map_or(Ok(()), |reason| Err(SiteLost::Process(reason)))
     }
 
     /// True when the site has ended.
-    fn receive(&mut self, message: Result<Option<FromWorker>, Status>) -> Result<bool, String> {
+    fn receive(&mut self, message: Result<Option<FromWorker>, Status>) -> Result<bool, SiteLost> {
         let message = message
-            .map_err(|status| {
-                format!(
-                    "its connection broke ({}); the worker or its machine has ended",
-                    words_of_status(&status)
-                )
-            })?
-            .ok_or_else(|| "it ended the conversation in mid-run".to_owned())?;
+            .map_err(|status| SiteLost::Transport(words_of_status(&status)))?
+            .ok_or(SiteLost::Ended)?;
         if !self.over {
             self.deadline = Instant::now() + SILENCE;
         }
         match message.kind {
             Some(Up::Reports(reports)) => {
                 for item in &reports.items {
-                    let report: Report = postcard::from_bytes(item)
-                        .map_err(|error| format!("a report of it cannot be read: {error}"))?;
-                    self.say(report);
+                    let report = postcard::from_bytes::<Report>(item);
+                    self.say(report.map_err(SiteLost::Report)?);
                 }
             }
             Some(Up::Answer(answer)) => self.learn(&answer),
             Some(Up::Ended(ended)) if ended.trouble.is_empty() => return Ok(true),
-            Some(Up::Ended(ended)) => return Err(shown(&ended.trouble)),
-            _ => return Err("it spoke out of turn".to_owned()),
+            Some(Up::Ended(ended)) => return Err(SiteLost::Trouble(shown(&ended.trouble))),
+            _ => return Err(SiteLost::OutOfTurn),
         }
         Ok(false)
     }
@@ -163,7 +158,7 @@ impl Conversation {
         clock.learn(exchange);
     }
 
-    fn send(&mut self, batch: &mut Vec<Command>) -> Result<(), String> {
+    fn send(&mut self, batch: &mut Vec<Command>) -> Result<(), SiteLost> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -171,7 +166,7 @@ impl Conversation {
             .drain(..)
             .map(|command| postcard::to_stdvec(&command))
             .collect::<Result<_, _>>()
-            .map_err(|error| format!("a command cannot be written: {error}"))?;
+            .map_err(SiteLost::Command)?;
         self.outbox.push(Down::Commands(Batch { items }));
         Ok(())
     }

@@ -4,6 +4,7 @@
 use super::assignment::{self, Taken};
 use super::site::{self, MOST_WAITING, Running};
 use super::{Left, Shared, ended};
+use crate::broken_off::CoordinatorLost;
 use crate::dial::{Peer, words_of_status};
 use crate::error::RemoteError;
 use crate::outbox::{BATCH, Outbox, UNREAD};
@@ -176,9 +177,9 @@ impl Conversation {
                     if count == 0 {
                         return Ok(());
                     }
-                    self.say(&mut batch).map_err(Left::Lost)?;
+                    self.say(&mut batch).map_err(Left::lost)?;
                 }
-                message = self.inbound.message() => self.receive(message).map_err(Left::Lost)?,
+                message = self.inbound.message() => self.receive(message).map_err(Left::lost)?,
                 // A child is ended by the kernel when its coordinator has ended.
                 () = sleep_until(self.deadline), if !shared.options.is_child => {
                     return Err(Left::Lost(format!(
@@ -190,24 +191,21 @@ impl Conversation {
         }
     }
 
-    fn receive(&mut self, message: Result<Option<FromCoordinator>, Status>) -> Result<(), String> {
-        let message = message.map_err(|status| {
-            format!(
-                "the connection to the coordinator broke: {}",
-                words_of_status(&status)
-            )
-        })?;
-        let Some(message) = message else {
-            return Err("the coordinator has ended".to_owned());
-        };
+    fn receive(
+        &mut self,
+        message: Result<Option<FromCoordinator>, Status>,
+    ) -> Result<(), CoordinatorLost> {
+        let message = message
+            .map_err(|status| CoordinatorLost::Transport(words_of_status(&status)))?
+            .ok_or(CoordinatorLost::Ended)?;
         if !self.over {
             self.deadline = Instant::now() + SILENCE;
         }
         match message.kind {
             Some(Down::Commands(commands)) => {
                 for item in &commands.items {
-                    let command: Command = postcard::from_bytes(item)
-                        .map_err(|error| format!("a command cannot be read: {error}"))?;
+                    let command: Command =
+                        postcard::from_bytes(item).map_err(CoordinatorLost::Command)?;
                     if let Some(commands) = &self.running.commands {
                         commands.tell(command, item.len().max(size_of::<Command>()))?;
                     }
@@ -219,16 +217,14 @@ impl Conversation {
                 self.over = true;
                 self.deadline = Instant::now() + FAREWELL;
             }
-            _ => return Err("the coordinator spoke out of turn".to_owned()),
+            _ => return Err(CoordinatorLost::OutOfTurn),
         }
         Ok(())
     }
 
-    fn answer(&mut self, probe: Probe) -> Result<(), String> {
+    fn answer(&mut self, probe: Probe) -> Result<(), CoordinatorLost> {
         if self.outbox.overflows() {
-            return Err(
-                "the coordinator asks for the time and does not read the answers".to_owned(),
-            );
+            return Err(CoordinatorLost::Unread);
         }
         let received_ns = clock_now_ns();
         self.outbox.push(Up::Answer(Answer {
@@ -239,12 +235,12 @@ impl Conversation {
         Ok(())
     }
 
-    fn say(&mut self, batch: &mut Vec<Report>) -> Result<(), String> {
+    fn say(&mut self, batch: &mut Vec<Report>) -> Result<(), CoordinatorLost> {
         let items = batch
             .drain(..)
             .map(|report| postcard::to_stdvec(&report))
             .collect::<Result<_, _>>()
-            .map_err(|error| format!("a report cannot be written: {error}"))?;
+            .map_err(CoordinatorLost::Report)?;
         self.outbox.push(Up::Reports(Batch { items }));
         Ok(())
     }

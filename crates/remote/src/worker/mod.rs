@@ -6,6 +6,7 @@ mod site;
 
 use crate::address::{self, Address};
 use crate::allow::AllowList;
+use crate::broken_off::CoordinatorLost;
 use crate::credentials::Credentials;
 use crate::dial::{self, Pairing, Peer};
 use crate::error::RemoteError;
@@ -57,6 +58,12 @@ pub enum Left {
     Lost(String),
     /// A signal ended it in mid-run.
     Interrupted,
+}
+
+impl Left {
+    fn lost(why: CoordinatorLost) -> Self {
+        Self::Lost(why.to_string())
+    }
 }
 
 /// What the conversations of a worker share.

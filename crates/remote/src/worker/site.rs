@@ -2,6 +2,7 @@
 
 use super::assignment::{Occupied, Taken};
 use crate::LARGEST_COMMANDS;
+use crate::broken_off::CoordinatorLost;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -80,13 +81,11 @@ impl Commands {
     /// Passes on a command that arrived in this many bytes.
     ///
     /// # Errors
-    /// In words, when more wait than a coordinator has reason to send.
-    pub(super) fn tell(&self, command: Command, bytes: usize) -> Result<(), String> {
+    /// When more wait than a coordinator has reason to send.
+    pub(super) fn tell(&self, command: Command, bytes: usize) -> Result<(), CoordinatorLost> {
         let waiting = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if waiting > LARGEST_COMMANDS {
-            return Err(format!(
-                "the coordinator sends commands faster than they can be obeyed: {waiting} bytes wait"
-            ));
+            return Err(CoordinatorLost::Flood(waiting));
         }
         // A site that has ended takes none, and its last report is on its way.
         let _ = self.way.send((command, bytes));

@@ -84,7 +84,7 @@ impl Suite<'_> {
         }
         let index = fs::read_to_string(self.dir.join("index.json"))
             .map_err(|error| failed(format!("it left no report: {error}")))?;
-        tally::count(&index, AGENT, record).map_err(&failed)?;
+        tally::count(&index, AGENT, record).map_err(|error| failed(error.to_string()))?;
         let (_, planned) = begun(&log);
         if record.cases as usize != planned {
             return Err(failed(format!(

@@ -11,13 +11,24 @@ struct CaseResult {
     behavior_close: String,
 }
 
+/// A report of the suite that cannot be counted.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoTally {
+    #[error("its report is not what it should be: {0}")]
+    Broken(#[from] serde_json::Error),
+    #[error("its report does not name the server")]
+    NoServer,
+}
+
 /// Counts the cases of `agent` in `index`, the text of the suite's index.json, in the order of
 /// their numbers.
-pub(super) fn count(index: &str, agent: &str, record: &mut AutobahnRecord) -> Result<(), String> {
-    let mut index: BTreeMap<String, BTreeMap<String, CaseResult>> = serde_json::from_str(index)
-        .map_err(|error| format!("its report is not what it should be: {error}"))?;
+///
+/// # Errors
+/// When the report is broken, or is about other servers.
+pub(super) fn count(index: &str, agent: &str, record: &mut AutobahnRecord) -> Result<(), NoTally> {
+    let mut index: BTreeMap<String, BTreeMap<String, CaseResult>> = serde_json::from_str(index)?;
     let Some(cases) = index.remove(agent) else {
-        return Err("its report does not name the server".to_owned());
+        return Err(NoTally::NoServer);
     };
     let mut cases: Vec<AutobahnCase> = cases
         .into_iter()

@@ -68,13 +68,18 @@ fn figure(text: &str) -> Result<Figure, UnknownFigure> {
     text.parse()
 }
 
+/// A text that is no percentage.
+#[derive(Debug, thiserror::Error)]
+#[error("a percentage from 0 to below 100, like 5")]
+struct NoPercentage;
+
 /// A share of one.
-fn percent(text: &str) -> Result<f64, String> {
+fn percent(text: &str) -> Result<f64, NoPercentage> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     number
         .parse()
         .ok()
         .filter(|percent| (0.0..100.0).contains(percent))
         .map(|percent: f64| percent / 100.0)
-        .ok_or_else(|| "a percentage from 0 to below 100, like 5".to_owned())
+        .ok_or(NoPercentage)
 }

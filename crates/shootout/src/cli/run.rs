@@ -204,8 +204,13 @@ fn given<T: Clone>(given: &[T], base: Vec<T>) -> Vec<T> {
     }
 }
 
-fn cpu_list(text: &str) -> Result<CpuList, String> {
-    let wrong = || format!("\"{text}\" is no list of cores; write it like 0-3,8");
+/// A text that is no list of cores.
+#[derive(Debug, thiserror::Error)]
+#[error("\"{0}\" is no list of cores; write it like 0-3,8")]
+struct NoCores(String);
+
+fn cpu_list(text: &str) -> Result<CpuList, NoCores> {
+    let wrong = || NoCores(text.to_owned());
     let mut cpus = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -51,7 +51,7 @@ pub(super) fn check(context: &Context<'_>, mut dirs: Vec<PathBuf>) -> Result<Exi
 fn runs(project: &Project, dirs: Vec<PathBuf>) -> Result<Vec<PathBuf>, Refusal> {
     let mut all = Vec::new();
     for dir in dirs {
-        about::read(&dir).map_err(Refusal::new)?;
+        about::read(&dir).map_err(Refusal::of)?;
         let runs = records::runs(&dir).map_err(|error| unreadable(project, &dir, &error))?;
         match runs.is_empty() {
             true => all.push(dir),

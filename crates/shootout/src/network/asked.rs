@@ -18,11 +18,86 @@ const MOST_LOSS: f64 = 50.0;
 const LEAST_RATE: f64 = 1e5;
 const MOST_RATE: f64 = 1e11;
 
+/// A text that names no network.
+#[derive(Debug, thiserror::Error)]
+pub enum NoNetwork {
+    /// It is empty.
+    #[error("no network is named; {}", how())]
+    Empty,
+    /// No network has this name.
+    #[error(
+        "no network is called \"{name}\"{}; {}",
+        suggestion(name, names()),
+        how()
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A word has no value.
+    #[error("\"{word}\" has no value; {}", how())]
+    NoValue {
+        /// The word.
+        word: String,
+    },
+    /// A key is given twice.
+    #[error("{0} is given twice; give it once")]
+    Twice(String),
+    /// A network has no such key.
+    #[error("a network has no \"{key}\"{}; {}", suggestion(key, KEYS), how())]
+    Key {
+        /// The key.
+        key: String,
+    },
+    /// A value that a key cannot have.
+    #[error("{key}: \"{value}\" {problem}")]
+    Value {
+        /// The key.
+        key: String,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        problem: Unfit,
+    },
+    /// The jitter is more than the delay.
+    #[error(
+        "jitter is more than delay, and nothing arrives before it is sent; make it at most as large"
+    )]
+    Jitter,
+}
+
+/// What is wrong with a value.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// No time.
+    #[error("is no time; write one like 20ms or 500us")]
+    Time,
+    /// A time beyond the bound.
+    #[error("is too long; at most {LONGEST_DELAY}")]
+    Long,
+    /// No share.
+    #[error("is no share; write one like 0.1%")]
+    Share,
+    /// A share beyond the bound.
+    #[error("is not between 0% and {MOST_LOSS}%")]
+    Loss,
+    /// No rate.
+    #[error("is no rate; write one like 50mbit, 1gbit or 500kbit")]
+    Rate,
+    /// A rate beyond the bounds.
+    #[error("is not between 100kbit and 100gbit")]
+    Bounds,
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    NAMED.iter().map(|(name, _)| *name)
+}
+
 /// Reads `lan`, or values like `delay=20ms jitter=5ms loss=0.1% rate=50mbit`.
 ///
 /// # Errors
-/// In words, what is wrong and what would be right.
-pub fn parse(text: &str) -> Result<Network, String> {
+/// What is wrong, and what would be right.
+pub fn parse(text: &str) -> Result<Network, NoNetwork> {
     let text = text.trim();
     if let Some((name, values)) = NAMED.iter().find(|(name, _)| *name == text) {
         let network = values_of(values)?;
@@ -32,28 +107,25 @@ pub fn parse(text: &str) -> Result<Network, String> {
         });
     }
     if text.is_empty() {
-        return Err(format!("no network is named; {}", how()));
+        return Err(NoNetwork::Empty);
     }
     if !text.contains('=') {
-        let names = NAMED.iter().map(|(name, _)| *name);
-        return Err(format!(
-            "no network is called \"{text}\"{}; {}",
-            suggestion(text, names),
-            how()
-        ));
+        return Err(NoNetwork::Name {
+            name: text.to_owned(),
+        });
     }
     values_of(text)
 }
 
 fn how() -> String {
-    let names: Vec<&str> = NAMED.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = names().collect();
     format!(
         "write {}, or values like 'delay=20ms jitter=5ms loss=0.1% rate=50mbit'",
         names.join(", ")
     )
 }
 
-fn values_of(text: &str) -> Result<Network, String> {
+fn values_of(text: &str) -> Result<Network, NoNetwork> {
     let mut network = Network {
         name: None,
         delay_ns: 0,
@@ -63,68 +135,65 @@ fn values_of(text: &str) -> Result<Network, String> {
     };
     let mut seen = Vec::new();
     for word in text.split_whitespace() {
-        let (key, value) = word
-            .split_once('=')
-            .ok_or_else(|| format!("\"{word}\" has no value; {}", how()))?;
+        let parts = word.split_once('=');
+        let (key, value) = parts.ok_or_else(|| NoNetwork::NoValue {
+            word: word.to_owned(),
+        })?;
         if seen.contains(&key) {
-            return Err(format!("{key} is given twice; give it once"));
+            return Err(NoNetwork::Twice(key.to_owned()));
         }
         seen.push(key);
-        let wrong = |words: String| format!("{key}: \"{value}\" {words}");
+        let wrong = |problem| NoNetwork::Value {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            problem,
+        };
         match key {
             "delay" => network.delay_ns = time(value).map_err(wrong)?,
             "jitter" => network.jitter_ns = time(value).map_err(wrong)?,
             "loss" => network.loss = share(value).map_err(wrong)?,
             "rate" => network.rate = Some(rate(value).map_err(wrong)?),
             _ => {
-                return Err(format!(
-                    "a network has no \"{key}\"{}; {}",
-                    suggestion(key, KEYS),
-                    how()
-                ));
+                return Err(NoNetwork::Key {
+                    key: key.to_owned(),
+                });
             }
         }
     }
     if network.jitter_ns > network.delay_ns {
-        return Err(
-            "jitter is more than delay, and nothing arrives before it is sent; make it at most as \
-             large"
-                .to_owned(),
-        );
+        return Err(NoNetwork::Jitter);
     }
     Ok(network)
 }
 
-fn time(text: &str) -> Result<u64, String> {
-    let time: Nanos = text
-        .parse()
-        .map_err(|_| "is no time; write one like 20ms or 500us".to_owned())?;
+fn time(text: &str) -> Result<u64, Unfit> {
+    let time: Nanos = text.parse().map_err(|_| Unfit::Time)?;
     if time > LONGEST_DELAY {
-        return Err(format!("is too long; at most {LONGEST_DELAY}"));
+        return Err(Unfit::Long);
     }
     Ok(time.ns())
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str) -> Result<f64, Unfit> {
     let percent = text
         .strip_suffix('%')
         .and_then(|number| number.parse().ok());
-    let percent: f64 = percent.ok_or("is no share; write one like 0.1%")?;
+    let percent: f64 = percent.ok_or(Unfit::Share)?;
     if !(0.0..=MOST_LOSS).contains(&percent) {
-        return Err(format!("is not between 0% and {MOST_LOSS}%"));
+        return Err(Unfit::Loss);
     }
     Ok(percent / 100.0)
 }
 
-fn rate(text: &str) -> Result<u64, String> {
+fn rate(text: &str) -> Result<u64, Unfit> {
     let units = [("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3)];
     let found = units.iter().find_map(|(unit, bits)| {
         let number: f64 = text.strip_suffix(unit)?.parse().ok()?;
         Some(number * bits)
     });
-    let bits = found.ok_or("is no rate; write one like 50mbit, 1gbit or 500kbit")?;
+    let bits = found.ok_or(Unfit::Rate)?;
     if !(LEAST_RATE..=MOST_RATE).contains(&bits) {
-        return Err("is not between 100kbit and 100gbit".to_owned());
+        return Err(Unfit::Bounds);
     }
     Ok(bits as u64)
 }
@@ -178,7 +247,7 @@ mod tests {
             ("delay=1ms jitter=2ms", "jitter is more than delay"),
         ] {
             let error = parse(text).unwrap_err();
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.to_string().contains(said), "{text}: {error}");
         }
     }
 }

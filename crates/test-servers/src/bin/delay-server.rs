@@ -58,16 +58,33 @@ enum Kind {
     Bimodal,
 }
 
-fn ms(text: &str) -> Result<Duration, String> {
-    let parsed = text.parse::<f64>().ok();
-    let time = parsed.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
-    time.ok_or_else(|| "expected milliseconds, like 12.5".to_owned())
+#[derive(Debug)]
+enum Unfit {
+    Time,
+    Rate,
 }
 
-fn rate(text: &str) -> Result<f64, String> {
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Time => "expected milliseconds, like 12.5",
+            Self::Rate => "expected a number above 0",
+        })
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+fn ms(text: &str) -> Result<Duration, Unfit> {
+    let parsed = text.parse::<f64>().ok();
+    let time = parsed.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
+    time.ok_or(Unfit::Time)
+}
+
+fn rate(text: &str) -> Result<f64, Unfit> {
     let parsed = text.parse::<f64>().ok();
     let rate = parsed.filter(|rate| rate.is_finite() && *rate > 0.0);
-    rate.ok_or_else(|| "expected a number above 0".to_owned())
+    rate.ok_or(Unfit::Rate)
 }
 
 fn main() -> io::Result<()> {

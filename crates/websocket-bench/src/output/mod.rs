@@ -118,7 +118,8 @@ impl Outputs {
 
     /// Says that latencies will end at the generator's own reads.
     pub(crate) fn no_kernel_stamps(&self) {
-        let reason = ws_load::probe_kernel_timestamps().err().unwrap_or_default();
+        let reason = ws_load::probe_kernel_timestamps().err();
+        let reason = reason.map_or_else(String::new, |reason| reason.to_string());
         let mut err = anstream::stderr().lock();
         let _ = writeln!(
             err,

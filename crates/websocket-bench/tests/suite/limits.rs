@@ -147,7 +147,7 @@ fn the_record_says_that_sockets_were_read_with_epoll() {
 #[test]
 fn the_record_says_that_sockets_were_read_with_io_uring() {
     if let Err(reason) = ws_load::probe_io_uring(Timestamps::User) {
-        return test_servers::skipped(&reason);
+        return test_servers::skipped(&reason.to_string());
     }
     assert_reads_with("uring", Io::Uring, "sockets are read with io_uring");
 }

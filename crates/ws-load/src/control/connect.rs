@@ -259,7 +259,7 @@ impl<W: Workers> Controller<'_, W> {
         let kernel = kernel.and_then(|watch| watch.kernel(now_open));
         let (server, server_unknown) = match server {
             Some(Ok((server, doubt))) => (Some(server), doubt),
-            Some(Err(reason)) => (None, Some(reason)),
+            Some(Err(reason)) => (None, Some(reason.to_string())),
             None => (None, None),
         };
         record.connections = Some(Box::new(Connections {

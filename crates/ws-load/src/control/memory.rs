@@ -14,10 +14,21 @@ struct Party {
     before: Memory,
 }
 
+/// Why nothing is known of the server's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum UnknownServer {
+    #[error("no process that may be looked into listens for {0} on this machine")]
+    NoListener(SocketAddr),
+    #[error("the server is a part of this process")]
+    Own,
+    #[error("no process of it can be read any more: it has ended, or no open file is left")]
+    Unreadable,
+}
+
 /// Both ends of the connections.
 pub(super) struct Watch {
     generator: Party,
-    server: Result<Party, String>,
+    server: Result<Party, UnknownServer>,
     /// Resident bytes of the server at earlier numbers of connections.
     looks: Vec<(u64, u64)>,
     kernel: Option<KernelMemory>,
@@ -29,11 +40,9 @@ impl Watch {
         let own = std::process::id();
         let listening = listeners(target);
         let server = if listening.is_empty() {
-            Err(format!(
-                "no process that may be looked into listens for {target} on this machine"
-            ))
+            Err(UnknownServer::NoListener(target))
         } else if listening.contains(&own) {
-            Err("the server is a part of this process".to_owned())
+            Err(UnknownServer::Own)
         } else {
             Ok(Party::new(
                 &listening,
@@ -72,11 +81,10 @@ impl Watch {
     pub(super) fn server(
         &mut self,
         connections: u64,
-    ) -> Result<(MemoryUse, Option<String>), String> {
-        let party = self.server.as_mut().map_err(|reason| reason.clone())?;
-        let mut used = party.used(connections).ok_or(
-            "no process of it can be read any more: it has ended, or no open file is left",
-        )?;
+    ) -> Result<(MemoryUse, Option<String>), UnknownServer> {
+        let party = self.server.as_mut().map_err(|reason| *reason)?;
+        let used = party.used(connections);
+        let mut used = used.ok_or(UnknownServer::Unreadable)?;
         let half_way = self
             .looks
             .iter()

@@ -41,12 +41,25 @@ pub(crate) enum Beat {
     AsIs(Vec<u8>),
 }
 
+/// What a client was told is no time between two beats.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoBeat {
+    #[error("it did not say `{0}`")]
+    NotTold(String),
+    #[error(
+        "it said {text} for `{name}`, the time between two heartbeats, which is to be from {} to {}",
+        plan::Heartbeat::BOUNDS.0,
+        plan::Heartbeat::BOUNDS.1
+    )]
+    Unfit { text: String, name: String },
+}
+
 impl Every {
     /// What a client was told, in nanoseconds.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
-    pub(crate) fn of_client(&self, told: impl Fn(&str) -> Option<String>) -> Result<u64, String> {
+    /// What is wrong with it.
+    pub(crate) fn of_client(&self, told: impl Fn(&str) -> Option<String>) -> Result<u64, NoBeat> {
         let (name, unit_ns, otherwise_ns) = match self {
             Self::Fixed(ns) => return Ok(*ns),
             Self::Told {
@@ -56,19 +69,16 @@ impl Every {
             } => (name, *unit_ns, *otherwise_ns),
         };
         let Some(text) = told(name) else {
-            return otherwise_ns.ok_or_else(|| format!("it did not say `{name}`"));
+            return otherwise_ns.ok_or_else(|| NoBeat::NotTold(name.clone()));
         };
         let (least, most) = plan::Heartbeat::BOUNDS;
         let ns = text.parse::<f64>().ok().map(|count| count * unit_ns as f64);
         match ns.filter(|ns| (least.ns() as f64..=most.ns() as f64).contains(ns)) {
             Some(ns) => Ok(ns as u64),
-            None => {
-                let text: String = text.chars().take(20).collect();
-                Err(format!(
-                    "it said {text} for `{name}`, the time between two heartbeats, which is to be from \
-                     {least} to {most}"
-                ))
-            }
+            None => Err(NoBeat::Unfit {
+                text: text.chars().take(20).collect(),
+                name: name.clone(),
+            }),
         }
     }
 }

@@ -229,8 +229,8 @@ impl Codec for Interpreter {
                 return Opening::Refused(format!("not a message of the dialect {name}: {why}"));
             }
         };
-        if let Err(words) = found.captures() {
-            return Opening::Refused(words);
+        if let Err(why) = found.captures() {
+            return Opening::Refused(why.to_string());
         }
         match found.rule.means {
             Meaning::Ready => self.last_moves(room, found.rule.send.clone()),
@@ -404,7 +404,7 @@ impl Codec for Interpreter {
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed> {
         let found = self.receive.find(message)?;
         if self.renews && found.rule.means != Meaning::KeepAlive {
-            found.captures().map_err(Malformed)?;
+            found.captures().map_err(|why| Malformed(why.to_string()))?;
         }
         self.counted(&found)
     }

@@ -42,7 +42,7 @@ pub(crate) use answer::AnswerTerms;
 pub(crate) use begun::Begun;
 pub(crate) use bytes::Fill;
 pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};
-pub(crate) use heartbeat::{Beat, Every, Heartbeat};
+pub(crate) use heartbeat::{Beat, Every, Heartbeat, NoBeat};
 pub(crate) use malformed::Malformed;
 pub(crate) use place::Carries;
 pub(crate) use placeholders::SEQUENCE;

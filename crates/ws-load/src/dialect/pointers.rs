@@ -65,8 +65,8 @@ impl Pointers {
     /// Has what a pointer leads to kept; with all that is in it when it is wanted `whole`.
     ///
     /// # Errors
-    /// What is wrong with the pointer, in words.
-    pub(super) fn add(&mut self, pointer: &str, whole: bool) -> Result<PointerId, String> {
+    /// What is wrong with the pointer.
+    pub(super) fn add(&mut self, pointer: &str, whole: bool) -> Result<PointerId, NoPointer> {
         let mut node = &mut self.root;
         for name in names(pointer)? {
             let at = node.children.iter().position(|(known, _)| *known == name);
@@ -122,26 +122,37 @@ fn malformed(error: serde_json::Error) -> Malformed {
     })
 }
 
+/// A text that is no pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoPointer {
+    #[error("is no JSON pointer, which begins with `/`")]
+    NoSlash,
+    #[error("has a `~` that is not `~0` for itself or `~1` for `/`")]
+    Tilde,
+    #[error("is deeper than {MOST_DEPTH} names")]
+    Deep,
+}
+
 /// The names of a pointer, unescaped (RFC 6901, 4).
-fn names(pointer: &str) -> Result<Vec<String>, String> {
+fn names(pointer: &str) -> Result<Vec<String>, NoPointer> {
     if pointer.is_empty() {
         return Ok(Vec::new());
     }
     let Some(names) = pointer.strip_prefix('/') else {
-        return Err("is no JSON pointer, which begins with `/`".to_owned());
+        return Err(NoPointer::NoSlash);
     };
     let names: Vec<String> = names
         .split('/')
         .map(|name| {
             let rest = name.replace("~0", "").replace("~1", "");
             match rest.contains('~') {
-                true => Err("has a `~` that is not `~0` for itself or `~1` for `/`".to_owned()),
+                true => Err(NoPointer::Tilde),
                 false => Ok(name.replace("~1", "/").replace("~0", "~")),
             }
         })
         .collect::<Result<_, _>>()?;
     match names.len() > MOST_DEPTH {
-        true => Err(format!("is deeper than {MOST_DEPTH} names")),
+        true => Err(NoPointer::Deep),
         false => Ok(names),
     }
 }
@@ -466,9 +477,9 @@ mod tests {
     #[test]
     fn bad_pointers_are_refused() {
         let refused = |pointer: &str| Pointers::default().add(pointer, false).unwrap_err();
-        assert!(refused("payload").contains("begins with `/`"));
-        assert!(refused("/a~2").contains('~'));
-        assert!(refused("/a~").contains('~'));
-        assert!(refused(&"/a".repeat(33)).contains("deeper"));
+        assert_eq!(refused("payload"), NoPointer::NoSlash);
+        assert_eq!(refused("/a~2"), NoPointer::Tilde);
+        assert_eq!(refused("/a~"), NoPointer::Tilde);
+        assert_eq!(refused(&"/a".repeat(33)), NoPointer::Deep);
     }
 }

@@ -513,8 +513,11 @@ impl Match<'_, '_> {
         }
     }
 
-    /// What is kept of a message, or why it cannot be, in words.
-    pub(super) fn captures(&self) -> Result<Vec<Told>, String> {
+    /// What is kept of a message.
+    ///
+    /// # Errors
+    /// When a value is not there, or cannot stand in a message.
+    pub(super) fn captures(&self) -> Result<Vec<Told>, NoCapture> {
         if let Some(told) = self.told() {
             return Ok(told);
         }
@@ -524,16 +527,15 @@ impl Match<'_, '_> {
                 Some(Value::String(text)) => text,
                 Some(Value::Number(number)) => number.to_string(),
                 _ => {
-                    return Err(format!(
-                        "there is no text or number at `{pointer}` for `{name}`"
-                    ));
+                    return Err(NoCapture::NotThere {
+                        pointer: pointer.clone(),
+                        name: name.clone(),
+                    });
                 }
             };
             let is_special = |c: char| matches!(c, '"' | '\\') || c.is_control();
             match value.contains(is_special) {
-                true => Err(format!(
-                    "`{name}` has a quote, a backslash or a control character"
-                )),
+                true => Err(NoCapture::Special(name.clone())),
                 false => Ok((name.clone(), value.into_bytes())),
             }
         };
@@ -544,6 +546,15 @@ impl Match<'_, '_> {
     pub(super) fn reason(&self) -> Option<&str> {
         self.values.as_ref()?.text(self.rule.reason?)
     }
+}
+
+/// A value that cannot be kept of a message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoCapture {
+    #[error("there is no text or number at `{pointer}` for `{name}`")]
+    NotThere { pointer: String, name: String },
+    #[error("`{0}` has a quote, a backslash or a control character")]
+    Special(String),
 }
 
 /// The value at a pointer of JSON in a string, if no name stands twice in that.

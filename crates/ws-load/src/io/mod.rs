@@ -29,9 +29,11 @@ mod tests;
 mod uring;
 
 pub(crate) use epoll::Epoll;
+pub use stamping::NoStamps;
 pub(crate) use stamping::{
     keep_on as keep_stamps_on, lead_ns as realtime_lead_ns, probe as probe_kernel_stamps,
 };
+pub use uring::NoUring;
 pub(crate) use uring::{Uring, probe as probe_uring};
 
 use plan::Timestamps;

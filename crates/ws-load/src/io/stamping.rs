@@ -185,11 +185,22 @@ pub(crate) fn lead_ns() -> i64 {
     best.1
 }
 
+/// Why the kernel does not stamp what arrives.
+#[derive(Debug, thiserror::Error)]
+pub enum NoStamps {
+    /// It was asked to, and did not.
+    #[error("the kernel took SO_TIMESTAMPING and gave no stamps")]
+    NotGiven,
+    /// It cannot be asked to.
+    #[error("SO_TIMESTAMPING is refused: {0}")]
+    Refused(io::Error),
+}
+
 /// Whether the kernel stamps what arrives here, tried on a connection of its own.
 ///
 /// # Errors
-/// The reason, in words, when it gives none.
-pub(crate) fn probe() -> Result<(), String> {
+/// The reason, when it gives none.
+pub(crate) fn probe() -> Result<(), NoStamps> {
     keep_on().map(drop)
 }
 
@@ -203,8 +214,8 @@ pub(crate) struct Stamping {
 /// Has the kernel make stamps, and waits until it does.
 ///
 /// # Errors
-/// The reason, in words, when it gives none.
-pub(crate) fn keep_on() -> Result<Stamping, String> {
+/// The reason, when it gives none.
+pub(crate) fn keep_on() -> Result<Stamping, NoStamps> {
     let tried = || -> io::Result<Option<Stamping>> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let mut near = TcpStream::connect(listener.local_addr()?)?;
@@ -224,8 +235,8 @@ pub(crate) fn keep_on() -> Result<Stamping, String> {
     };
     match tried() {
         Ok(Some(stamping)) => Ok(stamping),
-        Ok(None) => Err("the kernel took SO_TIMESTAMPING and gave no stamps".to_owned()),
-        Err(error) => Err(format!("SO_TIMESTAMPING is refused: {error}")),
+        Ok(None) => Err(NoStamps::NotGiven),
+        Err(error) => Err(NoStamps::Refused(error)),
     }
 }
 

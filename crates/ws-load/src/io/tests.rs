@@ -514,7 +514,7 @@ macro_rules! laws {
             fn $law() {
                 match super::probe_uring(super::Timestamps::Kernel) {
                     Ok(()) => super::$law::<super::Uring>(),
-                    Err(reason) => test_servers::skipped(&reason),
+                    Err(reason) => test_servers::skipped(&reason.to_string()),
                 }
             })*
         }
@@ -523,7 +523,7 @@ macro_rules! laws {
             fn $law() {
                 match super::probe_uring(super::Timestamps::Kernel) {
                     Ok(()) => super::$law::<super::Cooperative>(),
-                    Err(reason) => test_servers::skipped(&reason),
+                    Err(reason) => test_servers::skipped(&reason.to_string()),
                 }
             })*
         }

@@ -47,7 +47,7 @@ impl Place {
             url: redacted_url(text),
             reason,
         };
-        let (marked, names) = marked(text).map_err(&unfit)?;
+        let (marked, names) = marked(text).map_err(|error| unfit(error.to_string()))?;
         let url = Url::parse(&marked.text).map_err(|error| unfit(error.to_string()))?;
         let secure = match url.scheme() {
             "ws" => false,
@@ -219,8 +219,13 @@ struct Marked {
     mark: String,
 }
 
+/// A URL whose host or port is a variable.
+#[derive(Debug, thiserror::Error)]
+#[error("a variable can stand in its path and query alone")]
+struct VariableInHost;
+
 /// The URL with its variables marked, and their names.
-fn marked(url: &str) -> Result<(Marked, Vec<String>), String> {
+fn marked(url: &str) -> Result<(Marked, Vec<String>), VariableInHost> {
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..]
         .find(['/', '?', '#'])
@@ -228,7 +233,7 @@ fn marked(url: &str) -> Result<(Marked, Vec<String>), String> {
     let (authority, rest) = url.split_at(end);
     let is_variable = |part: &Part<'_>| matches!(part, Part::Variable(_));
     if parts(authority).iter().any(is_variable) {
-        return Err("a variable can stand in its path and query alone".to_owned());
+        return Err(VariableInHost);
     }
     let mut mark = "wsvar".to_owned();
     while url.contains(&mark) {

@@ -5,7 +5,7 @@
 use super::Common;
 use super::clients::{ClientTable, Session};
 use crate::clock;
-use crate::dialect::{Beat, Codec, Heartbeat};
+use crate::dialect::{Beat, Codec, Heartbeat, NoBeat};
 use crate::io::Token;
 use crate::message::HeartbeatPart;
 use crate::net::{Phase, Transport};
@@ -176,10 +176,10 @@ impl ClientTable {
             return Some(format!("it did not say `{name}`, which messages repeat"));
         }
         self.beats.as_ref()?;
-        self.beat_interval(slot).err()
+        self.beat_interval(slot).err().map(|why| why.to_string())
     }
 
-    fn beat_interval(&self, slot: Token) -> Result<u64, String> {
+    fn beat_interval(&self, slot: Token) -> Result<u64, NoBeat> {
         let told = |name: &str| {
             let value = self.captured.value(slot, name)?;
             String::from_utf8(value.to_vec()).ok()

@@ -2,6 +2,7 @@
 
 use super::super::{Beat, Every, Heartbeat, check_dialect, read_dialect};
 use super::*;
+use crate::dialect::NoBeat;
 use plan::built_in_dialects;
 
 const TICKER: &str = r#"
@@ -71,13 +72,13 @@ fn a_file_says_what_is_sent_how_often_and_what_answers_it() {
     assert_eq!(of("10"), Ok(10_000_000));
     assert_eq!(of("12.5"), Ok(12_500_000));
     for text in ["9", "0", "-1", "86400001", "soon", "NaN", "inf", ""] {
-        let words = of(text).unwrap_err();
+        let words = of(text).unwrap_err().to_string();
         assert!(words.starts_with("it said "), "{words}");
         assert!(words.ends_with("from 10ms to 1day"), "{words}");
     }
     assert_eq!(
         every.of_client(|_| None),
-        Err("it did not say `interval`".to_owned())
+        Err(NoBeat::NotTold("interval".to_owned()))
     );
 }
 

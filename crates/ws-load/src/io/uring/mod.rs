@@ -16,6 +16,7 @@ mod moderation;
 mod probe;
 mod watches;
 
+pub use probe::NoUring;
 pub(crate) use probe::probe;
 
 use super::looks::Looks;

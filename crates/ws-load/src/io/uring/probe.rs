@@ -19,17 +19,37 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Receives a byte of a loopback connection, with and without stamps as `timestamps` says.
 ///
 /// # Errors
-/// What stands in the way, in words.
-pub(crate) fn probe(timestamps: Timestamps) -> Result<(), String> {
-    let mut uring = Uring::new(timestamps).map_err(|error| refusal(&error))?;
+/// What stands in the way.
+pub(crate) fn probe(timestamps: Timestamps) -> Result<(), NoUring> {
+    let made = Uring::new(timestamps);
+    let mut uring = made.map_err(|error| NoUring::Setup(refusal(&error)))?;
     match attempt(&mut uring) {
         Ok(true) => Ok(()),
-        Ok(false) => Err("a multishot receive brought nothing".to_owned()),
-        Err(error) => Err(format!(
-            "a multishot receive failed: {error}; it needs Linux 6.0, and this is {}",
-            kernel()
-        )),
+        Ok(false) => Err(NoUring::Silent),
+        Err(source) => Err(NoUring::Receive {
+            source,
+            kernel: kernel(),
+        }),
     }
+}
+
+/// Why io_uring cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum NoUring {
+    /// No ring can be made; with the setting or the permission that is missing.
+    #[error("{0}")]
+    Setup(String),
+    /// A receive brought nothing.
+    #[error("a multishot receive brought nothing")]
+    Silent,
+    /// A receive failed.
+    #[error("a multishot receive failed: {source}; it needs Linux 6.0, and this is {kernel}")]
+    Receive {
+        /// The cause.
+        source: io::Error,
+        /// The release of the running kernel.
+        kernel: String,
+    },
 }
 
 /// Why no ring could be made.
