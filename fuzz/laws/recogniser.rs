@@ -8,9 +8,10 @@
 //! The values are found here by a walk over the text, not by the parser under test.
 
 use ws_load::for_fuzzing::{
-    FEED_KEY, FEED_NUMBER, HTTP_PATTERN, Intact, PADDING, PART_NUMBER, PART_STAMP, feed_number,
-    http_values, intact_answers, part_of_answer,
+    FEED_KEY, FEED_NUMBER, Intact, PADDING, PART_NUMBER, PART_STAMP, feed_number, intact_answers,
+    part_of_answer,
 };
+use ws_load::for_fuzzing_http::{HTTP_PATTERN, http_values};
 
 /// Any message. Returns what was found intact.
 pub(crate) fn check(data: &[u8]) -> Vec<Intact> {

@@ -24,6 +24,8 @@ pub use control::{Measured, Packs, RunError, Throughput, run, run_with_ceiling, 
 #[doc(hidden)]
 pub use dialect::for_fuzzing;
 pub use dialect::{DialectError, check_dialect, check_message, payload_lines};
+#[doc(hidden)]
+pub use http::for_fuzzing as for_fuzzing_http;
 pub use io::{NoStamps, NoUring};
 pub use lines::LinesError;
 pub use net::{

@@ -5,8 +5,7 @@ use super::interpreter::Interpreter;
 use super::mqtt::{Mqtt, Terms, Version};
 use super::payload::Body;
 use super::{Codec, Incoming, Kind, Progress, Said, Whose, check_dialect};
-use crate::http::of_body;
-use plan::{DialectFile, HttpCapture, Message, MqttTerms, Workload};
+use plan::{DialectFile, Message, MqttTerms, Workload};
 use serde_json::json;
 
 /// The padding of the requests whose answers are looked for.
@@ -92,22 +91,6 @@ pub fn feed_number(message: &[u8]) -> Option<u64> {
         },
         _ => None,
     }
-}
-
-/// The pattern that [`http_values`] looks for.
-pub const HTTP_PATTERN: (&str, &str) = ("name=\"csrf\" content=\"", "\"");
-
-/// What a step over HTTP keeps of a body: of the pattern, and at the pointer [`FEED_NUMBER`].
-pub fn http_values(body: &[u8]) -> [Option<String>; 2] {
-    let (before, behind) = HTTP_PATTERN;
-    let pattern = HttpCapture::Pattern(format!("{before}{{value}}{behind}"));
-    let json = HttpCapture::Json(FEED_NUMBER.to_owned());
-    let wanted = [("pattern".to_owned(), pattern), ("json".to_owned(), json)];
-    let told = of_body(body, &wanted.into());
-    ["pattern", "json"].map(|name| {
-        let found = told.iter().find(|(of, _)| of == name);
-        found.map(|(_, value)| value.clone())
-    })
 }
 
 /// Has a text be the pattern of a rule of a file in bytes, and the message that it answers. Returns the

@@ -52,7 +52,7 @@ pub(super) fn captured(
 }
 
 /// What is kept of a body under these names, for the law of the fuzz target.
-pub(crate) fn of_body(body: &[u8], wanted: &BTreeMap<String, HttpCapture>) -> Vec<StepValue> {
+pub(super) fn of_body(body: &[u8], wanted: &BTreeMap<String, HttpCapture>) -> Vec<StepValue> {
     let answer = Answer {
         status: 200,
         headers: hyper::HeaderMap::new(),

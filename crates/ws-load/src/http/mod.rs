@@ -4,11 +4,11 @@
 mod capture;
 mod dial;
 mod exchange;
+pub mod for_fuzzing;
 mod publications;
 mod sign;
 mod steps;
 
-pub(crate) use capture::of_body;
 pub(crate) use publications::{Answered, Letter};
 pub(crate) use sign::{hmac_sha256, md5};
 pub(crate) use steps::StepsDone;
