@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
     /// It cannot be read.
-    #[error("cannot read the {what} {name}: {source}{}", remedy(*what, source))]
+    #[error("cannot read the {what} {name}: {source}{}", remedy(what, source))]
     Unreadable {
         /// `plan` or `dialect file`.
         what: &'static str,

@@ -332,7 +332,7 @@ fn an_answer_whose_json_says_no_refuses_a_publication() {
     assert_eq!(step.faults.refused, 1, "{}", step.faults);
     let of = step.http.as_ref().unwrap().publications.clone().unwrap();
     assert_eq!((of.requests, of.failed, of.statuses["200"]), (20, 1, 20));
-    let due = "a publication (POST /publish?key={key}) was answered 200, but `/error` is an object \
+    let due = "a publication (POST /publish) was answered 200, but `/error` is an object \
                of 1; check what it shows the server, or change the conditions in its `when`";
     assert_eq!(of.first_failure.unwrap().as_str(), due);
 

@@ -77,11 +77,11 @@ fn serve(mut stream: TcpStream, seen: &Seen, answer: &dyn Fn(&Asked, &Seen) -> A
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                  Sec-WebSocket-Accept: {accept}\r\n\r\n"
             );
+            // Nothing is told in between: the client is there from its answer on.
+            let mut clients = seen.clients.lock().unwrap();
             stream.write_all(head.as_bytes()).unwrap();
-            seen.clients
-                .lock()
-                .unwrap()
-                .push(stream.try_clone().unwrap());
+            clients.push(stream.try_clone().unwrap());
+            drop(clients);
             return echo(stream);
         }
         let (status, lines, body) = answer(&asked, seen);

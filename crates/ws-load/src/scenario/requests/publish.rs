@@ -198,7 +198,9 @@ impl Requests {
                     *words = clients.silent(answered.slot, words);
                 }
                 let of = &publisher.of;
-                let (method, url) = (of.method(), redacted_url(&of.url));
+                let url = redacted_url(&of.url);
+                // Its parameters are many, and some secret.
+                let (method, url) = (of.method(), url.split('?').next().unwrap_or_default());
                 format!(
                     "a publication ({method} {url}) {failure}; {}",
                     failure.remedy()

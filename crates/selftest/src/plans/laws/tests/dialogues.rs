@@ -22,6 +22,9 @@ fn dialogues() -> Case {
     cases.find(is_fit).expect("seeds do not end")
 }
 
+/// What a client does wrong, and a law that it breaks.
+type Misdeed = (&'static str, fn(&mut Asked));
+
 fn of_step(reported: &mut Reported) -> &mut Dialogues {
     reported.steps[0].dialogues.as_mut().unwrap()
 }
@@ -50,7 +53,7 @@ fn each_way_to_misreport_dialogues_breaks_its_law() {
         let laws = broken(&case, &told, &reported);
         assert!(laws.iter().any(|of| of.law == law), "{law}: {laws:?}");
     }
-    let clients: [(&str, fn(&mut Asked)); 3] = [
+    let clients: [Misdeed; 3] = [
         ("values that answers told", |of| of.repeats = None),
         ("requests out of their turn", |of| {
             of.kind = Some("other".into())
