@@ -46,6 +46,14 @@ struct Waiting {
     is_over: bool,
 }
 
+impl Waiting {
+    /// The frame that is due first.
+    fn take_first(&mut self) -> Option<Written> {
+        let Reverse((_, number)) = self.order.pop()?;
+        self.frames.remove(&number)
+    }
+}
+
 impl Due {
     /// Starts the thread.
     pub(super) fn start(
@@ -90,18 +98,21 @@ impl Due {
             if waiting.is_over {
                 return None;
             }
-            let Some(Reverse((at_ns, number))) = waiting.order.peek().copied() else {
+            if waiting.order.is_empty() {
                 let woken = self.news.wait(waiting);
                 waiting = woken.unwrap_or_else(PoisonError::into_inner);
                 continue;
-            };
-            // The ledger's lock is taken by those who push, before this one.
+            }
+            // The ledger's lock is taken by those who push, before this one. Meanwhile an earlier frame may
+            // come: of a thread that was kept waiting with the time that it had read.
             drop(waiting);
             let now = lock(ledger).now_ns();
             waiting = self.lock();
+            let Some(Reverse((at_ns, _))) = waiting.order.peek().copied() else {
+                continue;
+            };
             if now >= at_ns {
-                waiting.order.pop();
-                return waiting.frames.remove(&number);
+                return waiting.take_first();
             }
             let left = Duration::from_nanos(at_ns - now);
             let woken = self.news.wait_timeout(waiting, left);
@@ -137,5 +148,70 @@ impl Due {
             }
             to.send(&bytes);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::{Connection, Fed};
+    use crate::threaded::{Speech, Wire};
+
+    /// Keeps what is sent.
+    #[derive(Default)]
+    struct Kept(Mutex<Vec<u8>>);
+
+    impl Wire for Kept {
+        fn send(&self, bytes: &[u8]) -> io::Result<()> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(())
+        }
+
+        fn recv(&self, _: &mut [u8]) -> io::Result<usize> {
+            Ok(0)
+        }
+
+        fn finish(&self) {}
+
+        fn end(&self) {}
+
+        fn reset(&self) {}
+    }
+
+    /// The thread that pushes read the time long before, and holds the ledger meanwhile.
+    #[test]
+    fn an_earlier_frame_that_comes_late_is_written_first_and_none_is_left_out() {
+        let ledger = Arc::<Mutex<Ledger>>::default();
+        let due = Due::start(Arc::clone(&ledger), None).unwrap();
+        let kept = Arc::new(Kept::default());
+        let wire = Arc::clone(&kept) as Arc<dyn Wire>;
+        let peer = Arc::new(Peer::new(1, wire, Speech::Plain));
+        let mut held = lock(&ledger);
+        held.open(Connection {
+            id: 1,
+            client: None,
+            room: None,
+            was_refused: false,
+            opened_ns: 0,
+            ended_ns: None,
+            fed: Fed::default(),
+        });
+        let now = held.now_ns();
+        let ms = |ms: u64| now + ms * 1_000_000;
+        due.push(ms(20), &peer, b"b".to_vec(), Frame::Opening);
+        // timed: a bound from below. The thread has looked at the frame and waits for the ledger.
+        std::thread::sleep(Duration::from_millis(10));
+        due.push(ms(15), &peer, b"a".to_vec(), Frame::Opening);
+        // timed: a bound from below. Both are due when the ledger is free.
+        std::thread::sleep(Duration::from_millis(20));
+        drop(held);
+        due.push(ms(40), &peer, b"c".to_vec(), Frame::Opening);
+        // timed: far beyond any pause of a busy machine.
+        let end = std::time::Instant::now() + Duration::from_secs(30);
+        while kept.0.lock().unwrap().len() < 3 && std::time::Instant::now() < end {
+            std::thread::yield_now();
+        }
+        assert_eq!(*kept.0.lock().unwrap(), b"abc");
+        due.stop();
     }
 }

@@ -83,11 +83,12 @@ impl Watch {
         }
     }
 
-    /// True where an answer repeats the oldest question that a connection has not answered.
-    fn is_right(&self, id: u64, answer: &Value) -> bool {
+    /// Whether an answer repeats the oldest question that a connection has not answered. Nothing is known of
+    /// one that was ended.
+    fn is_right(&self, id: u64, answer: &Value) -> Option<bool> {
         let mut watched = self.lock();
-        let due = watched.get_mut(&id).and_then(|of| of.asked.pop_front());
-        due.is_some_and(|due| due == *answer)
+        let due = watched.get_mut(&id)?.asked.pop_front();
+        Some(due.is_some_and(|due| due == *answer))
     }
 
     pub(super) fn forget(&self, id: u64) {
@@ -113,8 +114,8 @@ impl Knows {
             let answer: Value = serde_json::from_slice(message).unwrap_or_default();
             let is_right = self.watch.is_right(from.id, &answer["to"]);
             let told = &mut lock(&self.ledger).told;
-            told.right_answers += u64::from(is_right);
-            told.wrong_answers += u64::from(!is_right);
+            told.right_answers += u64::from(is_right == Some(true));
+            told.wrong_answers += u64::from(is_right == Some(false));
             return true;
         }
         const PUBACK: u8 = 0x40;
