@@ -54,7 +54,7 @@ pub fn population_of(plan: &::plan::Plan, client: u64) -> &::plan::Population {
 /// Whether the kernel's receive stamps can be had here, tried on a loopback connection.
 ///
 /// # Errors
-/// What stands in the way.
+/// The reason, when it cannot.
 pub fn probe_kernel_timestamps() -> Result<(), NoStamps> {
     io::probe_kernel_stamps()
 }
@@ -62,7 +62,7 @@ pub fn probe_kernel_timestamps() -> Result<(), NoStamps> {
 /// Whether the io_uring backend can run here with such stamps, tried on a loopback connection.
 ///
 /// # Errors
-/// What stands in the way.
+/// The reason, when it cannot.
 pub fn probe_io_uring(timestamps: ::plan::Timestamps) -> Result<(), NoUring> {
     io::probe_uring(timestamps)
 }

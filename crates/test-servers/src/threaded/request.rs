@@ -14,7 +14,7 @@ pub(crate) struct Request {
     body: Body,
     /// That of the sender.
     speech: Speech,
-    /// What stands beside the payload, in the plain dialects.
+    /// The other members of the message, in the plain dialects.
     asides: Map<String, Value>,
     /// What a reply must repeat of its request, where the framework has that.
     reference: Value,
@@ -120,7 +120,7 @@ impl Request {
         }
     }
 
-    /// A text that stands beside the payload.
+    /// A string among the other members of the message.
     pub(crate) fn aside(&self, name: &str) -> Option<&str> {
         self.asides.get(name)?.as_str()
     }

@@ -62,6 +62,8 @@ pub(crate) struct Verifier {
     /// The latency that the limit applies to.
     limited: Measure,
     step: Option<Arc<StepLedger>>,
+    /// Of each step so far: its first sample, and its clients.
+    steps: Vec<(u64, u64)>,
     /// The step was given up: messages of it that still come are neither late nor duplicates.
     given_up: bool,
     window: Window,
@@ -147,6 +149,7 @@ impl Verifier {
             stamps,
             limited,
             step: None,
+            steps: Vec::new(),
             given_up: false,
             window: Window::default(),
             read: Read::default(),
@@ -292,6 +295,7 @@ impl Verifier {
         self.settle_lost();
         self.window.reset();
         self.given_up = false;
+        self.steps.push((step.first_sample, step.clients));
         self.step = Some(step);
         let empty = self.seats.iter().flat_map(Seats::empty).collect();
         self.settle_emptied(&empty);
@@ -463,9 +467,8 @@ impl Verifier {
         }
         let index = match self.stamps.sample(stamp) {
             Some(sample) if sample >= step.first_sample => sample - step.first_sample,
-            // A sample of an earlier step. Where its sender gets nothing and no other heard it, nothing was
-            // awaited, and the server may read it now.
-            Some(_) if !self.returns.copy && !self.returns.result => return,
+            // Of an earlier step, nothing may have been awaited, so that the server reads it now.
+            Some(sample) if self.is_newer_than(slot, sample) => return,
             // Everything of it had come, or had been given up.
             Some(_) => {
                 self.faults.duplicate += 1;

@@ -5,8 +5,8 @@ use test_servers::Framework;
 use test_servers::oracle::{Copy, Fate};
 
 impl Trial<'_> {
-    /// Each delivery of MQTT with QoS 1 is acknowledged, as often as it came. What a client reads after
-    /// the last sample, or not at all, may not be.
+    /// Clients acknowledge each delivery of MQTT with QoS 1 once for each time that it came. They may leave
+    /// out what they read after the last sample, or do not read.
     pub(super) fn hold_acknowledgements(&mut self) {
         let has_qos_1 = self.plan().message.mqtt.as_ref();
         let has_qos_1 = has_qos_1.is_some_and(|of| of.subscribe_qos == 1);

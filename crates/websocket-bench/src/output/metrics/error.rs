@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-/// What stands in the way, with the flag.
+/// The reason, with the flag.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MetricsError {
     #[error("--metrics {addr}: {source}{}", remedy(source))]

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Receives a byte of a loopback connection, with and without stamps as `timestamps` says.
 ///
 /// # Errors
-/// What stands in the way.
+/// The reason, when it cannot.
 pub(crate) fn probe(timestamps: Timestamps) -> Result<(), NoUring> {
     let made = Uring::new(timestamps);
     let mut uring = made.map_err(|error| NoUring::Setup(refusal(&error)))?;

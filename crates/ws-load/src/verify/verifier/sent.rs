@@ -94,6 +94,15 @@ impl Verifier {
         }
     }
 
+    /// True of a client that came after the step of a sample whose sender gets neither a copy nor a result.
+    #[cold]
+    pub(super) fn is_newer_than(&self, slot: u32, sample: u64) -> bool {
+        let step = self.steps.iter().rfind(|(first, _)| *first <= sample);
+        let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
+        let is_told_nothing = !self.returns.copy && !self.returns.result;
+        is_told_nothing && step.is_some_and(|(_, clients)| client >= *clients)
+    }
+
     /// True of a message that reached its own sender, where it must not.
     #[inline]
     pub(super) fn is_of_itself(

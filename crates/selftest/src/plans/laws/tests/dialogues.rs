@@ -11,6 +11,10 @@ fn dialogues() -> Case {
         kernel_stamps: false,
         uring: false,
     };
+    let thinks = |turn: &plan::Turn| {
+        let share = 1.0 - turn.jitter.unwrap_or_default();
+        share > 0.0 && turn.after.is_some_and(|after| after.ns() > 0)
+    };
     let mut cases = (0..).map(|seed| drawn(seed, able));
     let is_fit = |case: &Case| {
         let file = case.plan.message.definition.as_deref();
@@ -18,6 +22,7 @@ fn dialogues() -> Case {
             && case.plan.clients.first() > 9
             && case.server.lost.every == 0
             && !case.server.tickets
+            && file.is_some_and(|file| file.send.script.iter().skip(1).all(thinks))
     };
     cases.find(is_fit).expect("seeds do not end")
 }

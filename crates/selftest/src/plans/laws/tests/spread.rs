@@ -4,7 +4,7 @@ use super::*;
 use plan::Zipf;
 use test_servers::oracle::Connection;
 
-/// What a server knows of so many clients, each in the room that `room` says.
+/// What a server knows after `clients` clients have subscribed, each to the room that `room` returns.
 fn subscribed(clients: u64, room: impl Fn(u64) -> u32) -> Told {
     let connections = (0..clients).map(|client| Connection {
         id: client,

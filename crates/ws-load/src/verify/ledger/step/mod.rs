@@ -35,7 +35,7 @@ pub(crate) struct StepLedger {
     /// Number within the run of this step's first sample.
     pub(crate) first_sample: u64,
     /// Clients of the step.
-    clients: u64,
+    pub(crate) clients: u64,
     seed: u64,
     /// Samples are sent by the clock and not when others are complete.
     pub(crate) by_clock: bool,

@@ -182,13 +182,20 @@ fn an_answer_that_no_rule_matches_counts_once_for_each_request_of_its_client() {
 }
 
 #[test]
-fn a_message_of_an_earlier_step_is_no_duplicate_where_nothing_may_have_been_awaited_of_it() {
-    for (returns, faults) in [(NOTHING, "none"), (COPY, "1 duplicate")] {
+fn a_message_of_an_earlier_step_is_no_duplicate_to_a_client_that_came_later_if_nothing_was_awaited()
+{
+    for (returns, slot, faults) in [
+        (NOTHING, 1, "none"),
+        (NOTHING, 0, "1 duplicate"),
+        (COPY, 1, "1 duplicate"),
+    ] {
         let mut verifier = verifier_to_others();
         verifier.returns = returns;
+        let alone = |of: &mut Terms| (of.step.first_sample, of.step.clients) = (FIRST - 2, 1);
+        open(&mut verifier, with(TERMS, alone));
         open(&mut verifier, TERMS);
         let earlier = verifier.stamp(FIRST - 1);
-        verifier.account(0, Kind::Broadcast, earlier, None, 150);
+        verifier.account(slot, Kind::Broadcast, earlier, None, 150);
         assert_faults(&verifier, faults);
     }
 }
