@@ -5,7 +5,7 @@ use super::end::Ended;
 use super::{Controller, Workers};
 use crate::message::OfSender;
 use plan::{Audience, Requests};
-use record::{End, StepRecord};
+use record::{End, HttpRequests, StepRecord};
 
 /// Share of the requests of a step that stands for all of them: what comes of the last may still be on
 /// its way when it ends.
@@ -69,10 +69,15 @@ impl Got {
     }
 }
 
-/// What to say where each publication over HTTP was answered, and none as the file says that it is. An
-/// answer that blames the load, and not the request, is the server's own.
-fn none_published(record: &StepRecord) -> Option<String> {
-    let of = record.http.as_ref()?.publications.as_ref()?;
+/// What to say where each publication over HTTP was answered, and none as the file says that it is, in
+/// this step and in those before it. An answer that blames the load, and not the request, is the server's
+/// own, and so is a refusal of what it took before.
+fn none_published(record: &StepRecord, before: &[StepRecord]) -> Option<String> {
+    let of = published(record)?;
+    let took_one = |of: &HttpRequests| of.requests > of.failed;
+    if before.iter().filter_map(published).any(took_one) {
+        return None;
+    }
     let answered: u64 = of.statuses.values().sum();
     let blames_load = |status: &String| status == "429" || status.starts_with('5');
     let could_not_work = of.requests >= FEWEST
@@ -83,6 +88,10 @@ fn none_published(record: &StepRecord) -> Option<String> {
         "the dialect file and the server disagree: of {} publications over HTTP the server took none: {first}",
         of.requests
     ))
+}
+
+fn published(record: &StepRecord) -> Option<&HttpRequests> {
+    record.http.as_ref()?.publications.as_ref()
 }
 
 impl<W: Workers> Controller<'_, W> {
@@ -98,7 +107,7 @@ impl<W: Workers> Controller<'_, W> {
             Audience::Room(_) => ("publications", "published"),
         };
         let of_sender = self.of_sender;
-        if let Some(words) = none_published(record) {
+        if let Some(words) = none_published(record, &self.steps) {
             return Some(Ended::new(End::DialectContradicted, words));
         }
         let got = Got::of(record, of_sender, says)?;

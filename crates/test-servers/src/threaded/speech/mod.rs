@@ -138,7 +138,7 @@ impl Speech {
             Self::ActionCable => action_cable::room_message(topic, payload),
             Self::PhoenixV1 => phoenix::room_message(false, topic, payload),
             Self::PhoenixV2 => phoenix::room_message(true, topic, payload),
-            Self::Mqtt(terms) => self.frame(&terms.room_message(topic, payload)),
+            Self::Mqtt(terms) => self.frame(&terms.publish(topic, payload)),
         }
     }
 

@@ -47,7 +47,7 @@ impl Terms {
     }
 
     /// PUBLISH (3.3) of a payload to one subscriber.
-    fn publish(self, topic: &str, payload: &Value) -> Vec<u8> {
+    pub(super) fn publish(self, topic: &str, payload: &Value) -> Vec<u8> {
         let text = |name: &str| payload[name].as_str().unwrap_or_default();
         let stamp = u64::from_str_radix(text("stamp"), 16).unwrap_or_default();
         let identifier = ((stamp % 0xFFFF) as u16 + 1).to_be_bytes();
@@ -72,11 +72,6 @@ impl Terms {
             }
             Reply::Result | Reply::Error => pub_ack(&reference[1]),
         }
-    }
-
-    /// What each subscriber of a topic is sent.
-    pub(super) fn room_message(self, topic: &str, payload: &Value) -> Vec<u8> {
-        self.publish(topic, payload)
     }
 
     /// SUBACK (3.9), UNSUBACK (3.11) or PUBACK (3.4).
@@ -117,7 +112,6 @@ pub(super) fn read(from: Speaker, terms: Terms, message: &[u8]) -> Result<Asked,
 fn asked(speech: Speech, terms: Terms, message: &[u8]) -> Option<Asked> {
     const PINGRESP: [u8; 2] = [0xD0, 0];
     let Packet { kind, flags, body } = whole(message)?;
-    let at_once = |packet: &[u8]| Some(Asked::Heartbeat(speech.frame(packet)));
     match kind {
         1 => {
             let accepted = [&[0, 0], terms.no_properties()].concat();
@@ -144,7 +138,7 @@ fn asked(speech: Speech, terms: Terms, message: &[u8]) -> Option<Asked> {
                 ..request
             }))
         }
-        12 => at_once(&PINGRESP),
+        12 => Some(Asked::Heartbeat(speech.frame(&PINGRESP))),
         _ => None,
     }
 }

@@ -1,10 +1,13 @@
 //! What steps carry and keep, and what becomes of a run whose requests over HTTP fail, with small servers.
 
 use super::server::{Answer, start};
-use crate::support::{assert_valid, dialect_file, run};
+use crate::metrics::{get, started};
+use crate::shared::Process;
+use crate::support::{assert_valid, bench, dialect_file, free_addr, run};
 use record::{HttpUse, RunRecord};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 pub(super) const ECHO: &str = r#"
 [send]
@@ -364,6 +367,84 @@ fn publications_that_are_refused_one_and_all_blame_the_file_unless_the_load_is_b
         assert!(ended.stderr.contains(words), "{ended:#?}");
         assert_eq!(record.unwrap().steps[0].faults.refused, 4, "{ended:#?}");
     }
+}
+
+/// What took publications in one step and refuses them in the next fails: the file is as it was.
+#[test]
+fn publications_that_a_later_step_refuses_do_not_blame_the_file_alone() {
+    let steps = "[[open.http]]\nurl = \"/key\"\ncapture = { key = { json = \"/key\" } }\n";
+    let command = format!(
+        "broadcast ws://{}/ws --initial-clients 2 --step-size 2 --total-steps 2 --sample-size 4 \
+         --sample-timeout 2s --limit-rtt 1s",
+        refuses_from(4, 401, "expired")
+    );
+    let (ended, record) = ran(&file(steps, NEWS), &command, "");
+    assert_eq!(ended.code, 3, "{ended:#?}");
+    let words = "the server or the dialect file is at fault: ";
+    assert!(ended.stderr.contains(words), "{ended:#?}");
+    let refused = |step: &record::StepRecord| step.faults.refused;
+    let refused: Vec<_> = record.unwrap().steps.iter().map(refused).collect();
+    assert_eq!(refused, [0, 4], "{ended:#?}");
+}
+
+#[test]
+fn the_metrics_have_what_came_of_requests_over_http() {
+    let gate = Arc::new(Mutex::new(()));
+    let closed = gate.lock().unwrap();
+    let (publications, pages) = (AtomicU64::new(0), AtomicU64::new(0));
+    let shared = Arc::clone(&gate);
+    let (addr, _) = start(move |asked, seen| {
+        if asked.line.starts_with("GET") {
+            let is_fourth = pages.fetch_add(1, Ordering::SeqCst) == 3;
+            return answer(if is_fourth { 201 } else { 200 }, "", "{\"key\":\"k\"}");
+        }
+        drop(shared.lock());
+        seen.tell_all(&asked.body);
+        match publications.fetch_add(1, Ordering::SeqCst) {
+            5 | 6 => answer(403, "", "no"),
+            _ => answer(200, "", "{}"),
+        }
+    });
+    let steps = "[[open.http]]\nurl = \"/key\"\ncapture = { key = { json = \"/key\" } }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("run.json");
+    let metrics = free_addr();
+    let arguments = format!(
+        "broadcast ws://{addr}/ws --initial-clients 4 --total-steps 1 --sample-size 20 \
+         --concurrent 1 --sample-timeout 60s --limit-rtt 50s --metrics {metrics} --json {} \
+         --dialect {}",
+        json.display(),
+        dialect_file(folder.path(), &file(steps, NEWS)),
+    );
+    let mut bench = Process::start(bench().args(arguments.split_whitespace()));
+    let before = started(metrics);
+    assert!(!before.contains("step_http"), "{before}");
+    drop(closed);
+    bench.says(&["read once more"]);
+    let shown = get(metrics, "/metrics");
+    bench.end().exits(3);
+    let number = |name: &str| -> f64 {
+        let name = format!("websocket_bench_step_http_{name} ");
+        let line = shown.lines().find_map(|line| line.strip_prefix(&name));
+        line.unwrap_or_else(|| panic!("no {name}: {shown}"))
+            .parse()
+            .unwrap()
+    };
+    for (metric, due) in [
+        (r#"requests_total{of="open[1]",status="200"}"#, 3.0),
+        (r#"requests_total{of="open[1]",status="201"}"#, 1.0),
+        (r#"requests_total{of="publication",status="200"}"#, 18.0),
+        (r#"requests_total{of="publication",status="403"}"#, 2.0),
+        (r#"requests_failed_total{of="open[1]"}"#, 0.0),
+        (r#"requests_failed_total{of="publication"}"#, 2.0),
+    ] {
+        assert_eq!(number(metric), due, "{metric}");
+    }
+    let record = assert_valid(&json);
+    let of = record.steps[0].http.as_ref().unwrap();
+    let took = of.publications.as_ref().unwrap().took.as_ref().unwrap();
+    let median = number(r#"seconds{of="publication",quantile="0.5"}"#);
+    assert_eq!(median, took.p50_ns as f64 / 1e9);
 }
 
 #[test]
