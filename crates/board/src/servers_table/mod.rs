@@ -1,4 +1,4 @@
-//! The table of servers in README.md, made from the manifests.
+//! The table of servers in servers/README.md, made from the manifests.
 //!
 //! The rest of the page is written by hand: the table stands between two marks.
 
@@ -16,6 +16,9 @@ const BEGIN: &str =
     "<!-- servers: made by `shootout verify --write-table` from the manifests -->\n";
 const END: &str = "<!-- end of servers -->\n";
 
+/// The page, seen from the folder of the project.
+const PAGE: &str = "servers/README.md";
+
 const HEAD: &str = "\
 | folder | language | library | variants |
 |---|---|---|---|
@@ -32,12 +35,12 @@ pub struct Page {
 }
 
 impl Page {
-    /// The README of the project at `root`; `None` where there is none.
+    /// The page of the project at `root`; `None` where there is none.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn of(root: &Path) -> Result<Option<Self>, Refusal> {
-        let path = root.join("README.md");
+        let path = root.join(PAGE);
         match fs::read_to_string(&path) {
             Ok(text) => Ok(Some(Self { path, text })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -74,12 +77,13 @@ impl Page {
             match entries.iter().find(|entry| entry.name == *name) {
                 None => found
                     .drift
-                    .push(format!("{name}: README.md has a line of no server")),
+                    .push(format!("{name}: {PAGE} has a line of no server")),
                 Some(entry) => {
                     let of_manifest = entry.manifest.as_ref().ok().map(row);
                     if of_manifest.is_some_and(|row| row.trim_end() != *line) {
-                        let what = "its line in README.md is not that of its manifest";
-                        found.drift.push(format!("{name}: {what}"));
+                        found.drift.push(format!(
+                            "{name}: its line in {PAGE} is not that of its manifest"
+                        ));
                     }
                 }
             }
@@ -94,7 +98,7 @@ impl Page {
             .extend(unknown.map(|entry| entry.name.clone()));
         if found.drift.is_empty() && old.iter().all(readable) && table != render(old) {
             let what = "its table of servers is not what the manifests make";
-            found.drift.push(format!("README.md: {what}"));
+            found.drift.push(format!("{PAGE}: {what}"));
         }
         Ok(found)
     }
@@ -150,7 +154,7 @@ fn row(manifest: &Manifest) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "| [{name}](servers/{name}){} | {} | [{}]({}) | {} |",
+        "| [{name}]({name}){} | {} | [{}]({}) | {} |",
         starred(all_hard),
         escaped(&manifest.language),
         escaped(&manifest.library),

@@ -1,4 +1,4 @@
-use super::{BEGIN, END, Page};
+use super::{BEGIN, END, PAGE, Page};
 use project::Project;
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn compared(root: &Path) -> (Vec<String>, Vec<String>) {
 fn write(root: &Path) -> String {
     let entries = Project::find(Some(root)).unwrap().servers().unwrap();
     Page::of(root).unwrap().unwrap().write(&entries).unwrap();
-    fs::read_to_string(root.join("README.md")).unwrap()
+    fs::read_to_string(root.join(PAGE)).unwrap()
 }
 
 const TWO: &str = "[[requires]]\nwhat = \"w\"\nprobe = [\"w\"]\nremedy = \"r\"\nvariants = [\"b\"]\n\
@@ -46,13 +46,13 @@ fn the_table_is_made_from_the_manifests_and_the_rest_of_the_page_stays() {
         "[[requires]]\nwhat = \"w\"\nprobe = [\"w\"]\nremedy = \"r\"\n",
     );
     fs::write(
-        root.join("README.md"),
+        root.join(PAGE),
         format!("Above.\n{BEGIN}old\n{END}Below.\n"),
     )
     .unwrap();
     let page = write(root);
-    let table = "| [a-one](servers/a-one) \\* | L | [l\\|l](https://example.org) |  |\n\
-                 | [x-two](servers/x-two) | L | [l\\|l](https://example.org) | a, b \\* |\n";
+    let table = "| [a-one](a-one) \\* | L | [l\\|l](https://example.org) |  |\n\
+                 | [x-two](x-two) | L | [l\\|l](https://example.org) | a, b \\* |\n";
     assert!(page.contains(table), "{page}");
     assert!(
         page.starts_with(&format!("Above.\n{BEGIN}| folder |")),
@@ -69,17 +69,17 @@ fn a_folder_more_is_told_and_one_less_or_changed_is_drift() {
     let root = folder.path();
     add(root, "a-one", "");
     add(root, "x-two", TWO);
-    fs::write(root.join("README.md"), format!("{BEGIN}{END}")).unwrap();
+    fs::write(root.join(PAGE), format!("{BEGIN}{END}")).unwrap();
     write(root);
     add(root, "m-new", "");
     assert_eq!(compared(root), (vec![], vec!["m-new".into()]));
     add(root, "x-two", "");
-    let changed = "x-two: its line in README.md is not that of its manifest";
+    let changed = "x-two: its line in servers/README.md is not that of its manifest";
     assert_eq!(compared(root).0, [changed]);
     fs::remove_dir_all(root.join("servers/x-two")).unwrap();
     assert_eq!(
         compared(root).0,
-        ["x-two: README.md has a line of no server"]
+        ["x-two: servers/README.md has a line of no server"]
     );
     write(root);
     assert_eq!(compared(root), (vec![], vec![]));
@@ -90,12 +90,12 @@ fn what_is_written_by_hand_in_the_table_is_drift_and_a_page_without_it_is_refuse
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     add(root, "a-one", "");
-    let readme = root.join("README.md");
+    let readme = root.join(PAGE);
     assert!(Page::of(root).unwrap().is_none());
     fs::write(&readme, format!("{BEGIN}{END}")).unwrap();
     let page = write(root).replace(END, &format!("By hand.\n{END}"));
     fs::write(&readme, page).unwrap();
-    let what = "README.md: its table of servers is not what the manifests make";
+    let what = "servers/README.md: its table of servers is not what the manifests make";
     assert_eq!(compared(root).0, [what]);
     fs::write(&readme, "By hand.\n").unwrap();
     let entries = Project::find(Some(root)).unwrap().servers().unwrap();

@@ -134,10 +134,10 @@ pub enum Command {
         #[arg(short, long, value_name = "N")]
         jobs: Option<NonZeroUsize>,
         /// Writes the generated tables: docs/conformance.md, where the results take the place of
-        /// older ones of the same variants, and the servers of README.md
+        /// older ones of the same variants, and the list in servers/README.md
         #[arg(long, conflicts_with = "check_table")]
         write_table: bool,
-        /// Fails when docs/conformance.md differs from the results, or the servers of README.md
+        /// Fails when docs/conformance.md differs from the results, or servers/README.md
         /// from the manifests; a server that a table does not have yet is only told
         #[arg(long)]
         check_table: bool,

@@ -73,14 +73,14 @@ fn one_command_writes_the_tables_and_a_new_folder_is_no_drift() {
     fs::create_dir(project.path("docs")).unwrap();
     let marks = "<!-- servers: made by `shootout verify --write-table` from the manifests -->\n\
                  <!-- end of servers -->\n";
-    fs::write(project.path("README.md"), marks).unwrap();
+    fs::write(project.path("servers/README.md"), marks).unwrap();
     add_foreign(&project, "go-example");
     project
         .shootout("verify --write-table")
-        .expect(0, &["docs/conformance.md\n", "README.md\n"]);
-    let page = fs::read_to_string(project.path("README.md")).unwrap();
+        .expect(0, &["docs/conformance.md\n", "servers/README.md\n"]);
+    let page = fs::read_to_string(project.path("servers/README.md")).unwrap();
     assert!(
-        page.contains("| [go-example](servers/go-example) \\* | Shell |"),
+        page.contains("| [go-example](go-example) \\* | Shell |"),
         "{page}"
     );
 
@@ -99,7 +99,7 @@ fn one_command_writes_the_tables_and_a_new_folder_is_no_drift() {
     project.shootout("verify --check-table").expect(
         1,
         &[
-            "DRIFT go-example: README.md has a line of no server\n",
+            "DRIFT go-example: servers/README.md has a line of no server\n",
             "bring the tables up to date with: shootout verify --write-table\n",
         ],
     );
