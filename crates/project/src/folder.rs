@@ -3,7 +3,7 @@
 //! Knows no server by name: a folder with a manifest is one.
 
 use crate::Refusal;
-use crate::manifest::{self, Manifest, Problem, lines, suggestion};
+use crate::manifest::{self, Manifest, PROXY_FILE, Problem, Proxy, lines, suggestion};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,15 @@ pub struct ServerFolder {
     pub dir: PathBuf,
     /// The manifest, or what is wrong with it.
     pub manifest: Result<Manifest, Vec<Problem>>,
+}
+
+/// A folder under proxies/, and the manifest in it.
+#[derive(Clone, Debug)]
+pub struct ProxyFolder {
+    /// The folder, absolute.
+    pub dir: PathBuf,
+    /// The manifest.
+    pub proxy: Proxy,
 }
 
 impl Project {
@@ -144,12 +153,38 @@ impl Project {
         Ok(selected)
     }
 
+    /// Names of the proxies, sorted.
+    pub fn proxies(&self) -> Vec<String> {
+        let listing = fs::read_dir(self.root.join("proxies"));
+        let folders = listing.into_iter().flatten().filter_map(Result::ok);
+        let folders = folders.map(|entry| entry.path());
+        let folders = folders.filter(|dir| dir.join(PROXY_FILE).is_file());
+        let mut names: Vec<String> = folders.map(|dir| folder_name(&dir)).collect();
+        names.sort();
+        names
+    }
+
+    /// The proxy of that name.
+    ///
+    /// # Errors
+    /// When there is none, or its manifest is wrong.
+    pub fn proxy(&self, name: &str) -> Result<ProxyFolder, Refusal> {
+        let known = self.proxies();
+        if !known.iter().any(|other| other == name) {
+            let near = suggestion(name, known.iter().map(String::as_str));
+            return Err(Refusal::new(format!("no proxy \"{name}\"{near}")));
+        }
+        let dir = self.root.join("proxies").join(name);
+        let shown = Path::new("proxies").join(name).join(PROXY_FILE);
+        let text = fs::read_to_string(dir.join(PROXY_FILE))
+            .map_err(|error| Refusal::new(format!("{}: {error}", shown.display())))?;
+        let proxy = Proxy::parse(&text, &shown, name);
+        let proxy = proxy.map_err(|problems| Refusal::new(lines(&problems)))?;
+        Ok(ProxyFolder { dir, proxy })
+    }
+
     fn entry(&self, dir: PathBuf) -> ServerFolder {
-        let name = dir
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = folder_name(&dir);
         let path = dir.join(manifest::FILE);
         let shown = Path::new("servers").join(&name).join(manifest::FILE);
         let manifest = match fs::read_to_string(&path) {
@@ -166,4 +201,9 @@ impl Project {
             manifest,
         }
     }
+}
+
+fn folder_name(dir: &Path) -> String {
+    let name = dir.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }

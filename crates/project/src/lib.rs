@@ -1,4 +1,5 @@
-//! What the folder of a project says of itself: its servers by their manifests, and its workloads.
+//! What the folder of a project says of itself: its servers and proxies by their manifests, and its
+//! workloads.
 //!
 //! Purpose: read these files, refuse what cannot work with the place where it stands, and hand out
 //! what they mean. Starts no process, opens no connection, and knows no server by name.
@@ -12,7 +13,7 @@ mod names;
 mod refusal;
 pub mod workload;
 
-pub use folder::{LOCAL, Project, ServerFolder};
+pub use folder::{LOCAL, Project, ProxyFolder, ServerFolder};
 pub use leaves::leaves;
-pub use names::{contestant, contestants, folder_of, in_results};
+pub use names::{contestant, contestants, folder_of, in_results, through};
 pub use refusal::Refusal;

@@ -16,6 +16,14 @@ pub fn in_results(folder: &str, again: bool) -> String {
     format!("{folder}{again}")
 }
 
+/// The name in results of a variant that is measured through a proxy.
+pub fn through(variant: &str, proxy: &str) -> String {
+    match variant {
+        DEFAULT_VARIANT => format!("via-{proxy}"),
+        variant => format!("{variant}-via-{proxy}"),
+    }
+}
+
 /// A server and its variant, for people; without the variant when it is the only one.
 pub fn contestant(server: &str, variant: &str) -> String {
     if variant == DEFAULT_VARIANT {

@@ -59,7 +59,7 @@ pub use judge::{
 };
 pub use latency::{EncodeError, Latency, Recorder, latency_text};
 pub use measurement::{
-    CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Pinning,
+    CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Pinning, ProxyUse,
     ServerIdentity, ServerStep, Status, Switches,
 };
 pub use memory::Memory;

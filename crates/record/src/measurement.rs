@@ -46,6 +46,9 @@ pub struct Measurement {
     /// before.
     #[serde(default)]
     pub network: Option<NetworkUse>,
+    /// The proxy between server and clients. Absent where there was none, and in records from before.
+    #[serde(default)]
+    pub proxy: Option<ProxyUse>,
     /// How many nodes of the server there were. Absent where one was all, and in records from before.
     #[serde(default)]
     pub nodes: Option<u32>,
@@ -82,6 +85,26 @@ impl Measurement {
         let name = self.workload_name.as_deref();
         name.unwrap_or_else(|| self.workload.name())
     }
+}
+
+/// A proxy between server and clients, and what it used itself. The figures of the server do not contain
+/// it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProxyUse {
+    /// Folder name.
+    pub name: String,
+    /// Its own page.
+    pub homepage: String,
+    /// Its version as it prints it. Absent where it was not started.
+    pub version: Option<String>,
+    /// Whether it ended the TLS of the clients.
+    pub ends_tls: bool,
+    /// Its memory when it was ready and had no clients. Absent where it was not started.
+    pub idle: Option<Memory>,
+    /// What it used, step by step, in the order of `run.steps`.
+    pub steps: Vec<ServerStep>,
+    /// What it used over time, until the generator ended. Absent where nothing was measured.
+    pub series: Option<ServerSeries>,
 }
 
 /// The server that was measured.

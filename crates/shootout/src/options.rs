@@ -34,7 +34,13 @@ pub struct RunOptions {
     /// What lies between server and clients; loopback, when absent.
     #[serde(default)]
     pub network: Option<Network>,
+    /// The proxies through which each row is measured, and [`NO_PROXY`]; without any, when empty.
+    #[serde(default)]
+    pub via: Vec<String>,
 }
+
+/// The word for no proxy.
+pub const NO_PROXY: &str = "none";
 
 /// Which variants are measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +84,7 @@ impl Default for RunOptions {
             repeat: 1,
             pin: Pin::Auto,
             network: None,
+            via: Vec::new(),
         }
     }
 }

@@ -72,6 +72,7 @@ impl Fixture {
             place: Place::default(),
             log,
             cuts: Cuts::default(),
+            through: None,
         }
     }
 

@@ -27,6 +27,7 @@ pub(super) fn check(file: &str, of: &Measurement) -> Vec<String> {
     wrong.extend(conditions(of));
     wrong.extend(run::check(run));
     wrong.extend(server::check(of, run));
+    wrong.extend(server::proxy(of, run));
     wrong.extend(watched::faults(of, &run.plan));
     wrong
 }

@@ -46,57 +46,90 @@ const KINDS: [Kind; 3] = [
 
 pub(super) fn check(of: &Measurement, run: &RunRecord) -> Vec<String> {
     let mut claims = Claims::of("");
-    if of.server_steps.len() != run.steps.len() {
-        claims.no(format!(
-            "server_steps has {} steps, and the run {}",
-            of.server_steps.len(),
-            run.steps.len()
-        ));
-        return claims.wrong();
-    }
-    let series = of.server_series.as_ref();
-    let Some(series) = series.filter(|series| !series.rows.is_empty()) else {
-        claims.no("does not say what the server used over time; measure it again");
-        return claims.wrong();
+    let used = Used {
+        before: "",
+        steps: ("server_steps", &of.server_steps),
+        series: ("server_series", of.server_series.as_ref()),
+        idle: of.idle.as_ref(),
     };
-    if let (Some(idle), [first, ..]) = (&of.idle, series.rows.as_slice()) {
-        for kind in &KINDS {
-            let name = format!("idle.{}", kind.name);
-            let (idle, first) = ((kind.of)(idle), (kind.in_row)(first));
-            claims.at_most(&name, idle, "server_series", first);
-            claims.at_least(&name, idle, "server_series", first.map(|_| 0));
+    if used.check(&mut claims, cores(of, run), run) {
+        for (index, (server, step)) in of.server_steps.iter().zip(&run.steps).enumerate() {
+            let place = format!("server_steps.{index}");
+            let read_of = (server, step.connections.as_deref());
+            read(&mut claims, &place, of, read_of);
         }
     }
-    let cores = of
-        .pinning
-        .as_ref()
-        .map(|pinning| pinning.server_cpus.len() as u64);
-    let cores = cores.unwrap_or(run.environment.cores.into());
-    for (index, (server, step)) in of.server_steps.iter().zip(&run.steps).enumerate() {
-        let place = format!("server_steps.{index}");
-        claims.equal(
-            format!("{place}.clients"),
-            server.clients,
-            "its step",
-            step.clients,
-        );
-        let most_ns = with_lag(server.elapsed_ns.saturating_mul(cores));
-        claims.at_most(
-            format!("{place}.cpu_ns"),
-            server.cpu_ns,
-            "its cores",
-            most_ns,
-        );
-        split(&mut claims, &place, server);
-        used(&mut claims, &place, server, series);
-        read(
-            &mut claims,
-            &place,
-            of,
-            (server, step.connections.as_deref()),
-        );
+    claims.wrong()
+}
+
+/// What the proxy used in each step, in the same way.
+pub(super) fn proxy(of: &Measurement, run: &RunRecord) -> Vec<String> {
+    let mut claims = Claims::of("");
+    if let Some(proxy) = &of.proxy {
+        let used = Used {
+            before: "proxy.",
+            steps: ("proxy.steps", &proxy.steps),
+            series: ("proxy.series", proxy.series.as_ref()),
+            idle: proxy.idle.as_ref(),
+        };
+        used.check(&mut claims, cores(of, run), run);
+        let asked = run.plan.connection.tls.is_some();
+        claims.equal("proxy.ends_tls", proxy.ends_tls, "the plan", asked);
     }
     claims.wrong()
+}
+
+/// The cores that the server and its proxy may use.
+fn cores(of: &Measurement, run: &RunRecord) -> u64 {
+    let pinned = of.pinning.as_ref();
+    let pinned = pinned.map(|pinning| pinning.server_cpus.len() as u64);
+    pinned.unwrap_or(run.environment.cores.into())
+}
+
+/// What was used, and the names of its parts.
+struct Used<'a> {
+    before: &'static str,
+    steps: (&'static str, &'a [ServerStep]),
+    series: (&'static str, Option<&'a ServerSeries>),
+    idle: Option<&'a Memory>,
+}
+
+impl Used<'_> {
+    /// False where it does not have what could be looked at.
+    fn check(&self, claims: &mut Claims, cores: u64, run: &RunRecord) -> bool {
+        let (name, steps) = self.steps;
+        if steps.len() != run.steps.len() {
+            let (found, due) = (steps.len(), run.steps.len());
+            claims.no(format!("{name} has {found} steps, and the run {due}"));
+            return false;
+        }
+        let (by, series) = self.series;
+        let Some(series) = series.filter(|series| !series.rows.is_empty()) else {
+            claims.no(format!(
+                "{by}: does not say what was used over time; measure it again"
+            ));
+            return false;
+        };
+        if let (Some(idle), [first, ..]) = (self.idle, series.rows.as_slice()) {
+            for kind in &KINDS {
+                let name = format!("{}idle.{}", self.before, kind.name);
+                let (idle, first) = ((kind.of)(idle), (kind.in_row)(first));
+                claims.at_most(&name, idle, by, first);
+                claims.at_least(&name, idle, by, first.map(|_| 0));
+            }
+        }
+        for (index, (server, step)) in steps.iter().zip(&run.steps).enumerate() {
+            let place = format!("{name}.{index}");
+            let clients = format!("{place}.clients");
+            claims.equal(clients, server.clients, "its step", step.clients);
+            let most_ns = with_lag(server.elapsed_ns.saturating_mul(cores));
+            let cpu = format!("{place}.cpu_ns");
+            claims.at_most(cpu, server.cpu_ns, "its cores", most_ns);
+            split(claims, &place, server);
+            used(claims, &place, server, (by, series));
+        }
+        true
+    }
 }
 
 /// The parts of the processor time against the whole. They are kept in hundredths of a second for each
@@ -121,8 +154,12 @@ fn split(claims: &mut Claims, place: &str, server: &ServerStep) {
 }
 
 /// The step against the series.
-fn used(claims: &mut Claims, place: &str, server: &ServerStep, series: &ServerSeries) {
-    let by = "server_series";
+fn used(
+    claims: &mut Claims,
+    place: &str,
+    server: &ServerStep,
+    (by, series): (&str, &ServerSeries),
+) {
     let Window { touched, within } = Window::of(server, series);
     for kind in &KINDS {
         let stored = (kind.of)(&server.memory);

@@ -121,6 +121,10 @@ pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
     if request != Workload::Connect {
         columns.push(cost(subject.score));
     }
+    let is_behind = |row: &Row<'_>| row.repetitions.iter().any(|one| one.proxy.is_some());
+    if rows.iter().any(is_behind) {
+        columns.extend(proxy(request));
+    }
     columns.push(status());
     columns
 }
@@ -232,6 +236,28 @@ fn cost(score: Score) -> Filled {
             Cell::figure(step.cpu_per_message_ns, |ns| figures::time(*ns))
         }),
     }
+}
+
+/// What the proxy takes on top of the server's own.
+fn proxy(request: Workload) -> Vec<Filled> {
+    let memory = at_step(
+        "proxy mem/conn",
+        "Memory of the proxy above idle, divided by the clients.",
+        |step| {
+            let memory = step.proxy_memory.map(|memory| memory.bytes);
+            Cell::figure(memory, above_idle)
+        },
+    );
+    let cost = at_step(
+        "proxy cpu/msg",
+        "Processor time of the proxy for one message delivered.",
+        |step| Cell::figure(step.proxy_cpu_ns, |ns| figures::time(*ns)),
+    );
+    let has_messages = request != Workload::Connect;
+    [memory]
+        .into_iter()
+        .chain(has_messages.then_some(cost))
+        .collect()
 }
 
 fn rate() -> Filled {

@@ -123,6 +123,7 @@ pub(crate) fn unmeasured(name: &str, status: Status, reason: &str) -> Measuremen
         conformance: None,
         pinning: None,
         network: None,
+        proxy: None,
         nodes: None,
         claim: None,
         faults: Vec::new(),

@@ -6,6 +6,7 @@
 mod check;
 mod placeholder;
 mod problem;
+mod proxy;
 mod raw;
 mod translate;
 mod variant;
@@ -13,6 +14,7 @@ mod variant;
 pub use placeholder::{Node, Start, Values};
 pub use plan::Workload;
 pub use problem::{Problem, lines, suggestion};
+pub use proxy::{PROXY_FILE, Proxy, ProxyValues};
 pub use record::Claim;
 pub use variant::{RawEcho, Receipt, Scope, Service, Variant};
 

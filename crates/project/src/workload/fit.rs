@@ -1,7 +1,7 @@
 //! Whether a workload and a variant fit, by what plan and manifest declare.
 
 use super::NamedPlan;
-use crate::manifest::{Dialect, Manifest, Variant, Workload};
+use crate::manifest::{Dialect, Manifest, Proxy, Variant, Workload};
 use plan::FaultPart;
 
 impl NamedPlan {
@@ -39,6 +39,29 @@ impl NamedPlan {
         };
         let alike = compression.or(tls).map(str::to_owned);
         alike.or_else(|| self.unfit_nodes(variant))
+    }
+
+    /// The same where clients come through a proxy, which speaks to the server without TLS.
+    pub fn unfit_through(
+        &self,
+        proxy: &Proxy,
+        variant: &Variant,
+        dialect: Dialect,
+    ) -> Option<String> {
+        if variant.tls {
+            return Some("it has TLS, and a proxy speaks to a server without".into());
+        }
+        if self.is_secure() && proxy.tls_config.is_none() {
+            return Some(format!("{} is set up without TLS", proxy.name));
+        }
+        if self.is_for_nodes() {
+            return Some("a proxy stands before one server, and this workload is for nodes".into());
+        }
+        let behind = Variant {
+            tls: self.is_secure(),
+            ..variant.clone()
+        };
+        self.unfit(&behind, dialect)
     }
 
     /// What is said against the nodes of a variant, where this plan is about nodes that fail, and of a

@@ -82,6 +82,7 @@ fn measurement() -> Value {
         conformance: None,
         pinning: None,
         network: None,
+        proxy: None,
         nodes: None,
         claim: None,
         faults: Vec::new(),

@@ -6,6 +6,7 @@
 
 use super::stamp::{Sources, Stamp};
 use super::{BuildError, BuildOutcome, Builds, Built, Order, logs};
+use crate::interrupt::Interrupt;
 use crate::process::{Job, JobError, describe_exit, tail};
 use crate::toolchain::Survey;
 use project::manifest::{Receipt, Step, Values};
@@ -188,7 +189,14 @@ impl<'a> Builder<'a> {
             .map(|(key, value)| (key.clone(), values.expand(value)))
             .collect();
         let what = format!("build step {} (`{}`)", number + 1, step.run.join(" "));
-        self.job(&what, &command, &env, log, STEP_TIMEOUT)
+        let job = Job {
+            command: &command,
+            dir: &self.order.entry.dir,
+            env: &env,
+            log,
+            timeout: STEP_TIMEOUT,
+        };
+        done(&what, &job, self.order.interrupt)
     }
 
     /// Asks variants for their versions; the same command is run once for all that share it.
@@ -216,49 +224,12 @@ impl<'a> Builder<'a> {
 
     fn receipt(&self, variant: &str, receipt: &Receipt) -> Result<String, BuildError> {
         let log = self.log(&format!("version-{variant}.log"));
-        let _ = fs::remove_file(&log);
         let values = self.values();
-        let command: Vec<String> = receipt.command.iter().map(|w| values.expand(w)).collect();
-        let what = format!("the version command (`{}`)", receipt.command.join(" "));
-        self.job(&what, &command, &BTreeMap::new(), &log, RECEIPT_TIMEOUT)?;
-        let output = fs::read(&log).unwrap_or_default();
-        let output = String::from_utf8_lossy(&output);
-        let version = receipt.matches.captures(&output).and_then(|c| c.get(1));
-        version
-            .map(|version| version.as_str().to_owned())
-            .ok_or_else(|| BuildError::Failed {
-                reason: format!("the output of {what} does not match /{}/", receipt.matches),
-                tail: tail(&log, LOG_LINES),
-                log,
-            })
-    }
-
-    fn job(
-        &self,
-        what: &str,
-        command: &[String],
-        env: &BTreeMap<String, String>,
-        log: &Path,
-        timeout: Duration,
-    ) -> Result<(), BuildError> {
-        let job = Job {
-            command,
-            dir: &self.order.entry.dir,
-            env,
-            log,
-            timeout,
+        let receipt = Receipt {
+            command: receipt.command.iter().map(|w| values.expand(w)).collect(),
+            matches: receipt.matches.clone(),
         };
-        let reason = match job.run(self.order.interrupt) {
-            Ok(status) if status.success() => return Ok(()),
-            Ok(status) => describe_exit(status),
-            Err(JobError::Interrupted) => return Err(BuildError::Interrupted),
-            Err(error) => error.to_string(),
-        };
-        Err(BuildError::Failed {
-            reason: format!("{what} failed: {reason}"),
-            tail: tail(log, LOG_LINES),
-            log: log.to_owned(),
-        })
+        version(&receipt, &self.order.entry.dir, &log, self.order.interrupt)
     }
 
     fn values(&self) -> Values {
@@ -277,6 +248,53 @@ impl<'a> Builder<'a> {
         let name = format!("{}.{variant}", self.order.entry.name);
         self.order.project.cache().join("stamps").join(name)
     }
+}
+
+/// The version that a command prints, which is run in the folder `dir`; what it prints is left in `log`.
+///
+/// # Errors
+/// [`BuildError::Failed`] when it fails, or prints no version.
+pub fn version(
+    receipt: &Receipt,
+    dir: &Path,
+    log: &Path,
+    interrupt: &Interrupt,
+) -> Result<String, BuildError> {
+    let _ = fs::remove_file(log);
+    let what = format!("the version command (`{}`)", receipt.command.join(" "));
+    let job = Job {
+        command: &receipt.command,
+        dir,
+        env: &BTreeMap::new(),
+        log,
+        timeout: RECEIPT_TIMEOUT,
+    };
+    done(&what, &job, interrupt)?;
+    let output = fs::read(log).unwrap_or_default();
+    let output = String::from_utf8_lossy(&output);
+    let version = receipt.matches.captures(&output).and_then(|c| c.get(1));
+    version
+        .map(|version| version.as_str().to_owned())
+        .ok_or_else(|| BuildError::Failed {
+            reason: format!("the output of {what} does not match /{}/", receipt.matches),
+            tail: tail(log, LOG_LINES),
+            log: log.to_owned(),
+        })
+}
+
+/// Runs a command that must succeed.
+fn done(what: &str, job: &Job<'_>, interrupt: &Interrupt) -> Result<(), BuildError> {
+    let reason = match job.run(interrupt) {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => describe_exit(status),
+        Err(JobError::Interrupted) => return Err(BuildError::Interrupted),
+        Err(error) => error.to_string(),
+    };
+    Err(BuildError::Failed {
+        reason: format!("{what} failed: {reason}"),
+        tail: tail(job.log, LOG_LINES),
+        log: job.log.to_owned(),
+    })
 }
 
 fn covers(step: &Step, variants: &BTreeSet<String>) -> bool {

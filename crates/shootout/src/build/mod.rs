@@ -11,6 +11,7 @@ mod stamp;
 use crate::interrupt::Interrupt;
 use crate::toolchain::Missing;
 use builder::Builder;
+pub use builder::version;
 use project::manifest::Manifest;
 use project::{Project, ServerFolder};
 use std::path::{Path, PathBuf};

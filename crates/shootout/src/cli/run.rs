@@ -32,6 +32,7 @@ Examples:
   shootout run --workload ./mine.toml           a plan of your own
   shootout run --workload all --set churn:load.duration=60s
   shootout run --network wan                    over a network instead of loopback
+  shootout run --workload cost --via none,nginx,haproxy     what a proxy costs
   shootout run --resume                         continues the newest run
   shootout run --resume results/local/X         continues that one
 
@@ -81,6 +82,10 @@ pub struct RunArgs {
     /// 'delay=20ms jitter=5ms loss=0.1% rate=50mbit' (docs/network.md). Needs root
     #[arg(long, value_name = "NETWORK", value_parser = network::parse)]
     pub network: Option<Network>,
+    /// Proxies of proxies/ between clients and server, each a row of its own; `none` is a row without
+    /// one (docs/proxies.md). Where the workload has TLS, the proxy ends it
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    pub via: Vec<String>,
     /// Waits before each row, ten minutes at most, until the machine is quiet, and measures a row
     /// again, three times at most, during which other programs used more than 5% of it
     #[arg(long)]
@@ -162,12 +167,6 @@ impl RunArgs {
     }
 
     fn with(&self, base: RunOptions) -> RunOptions {
-        let mut dialects = Vec::new();
-        for dialect in &self.dialects {
-            if !dialects.contains(dialect) {
-                dialects.push(*dialect);
-            }
-        }
         let pin = match (self.no_pin, &self.server_cpus, &self.generator_cpus) {
             (true, ..) => Pin::Off,
             (false, None, None) => base.pin,
@@ -187,13 +186,25 @@ impl RunArgs {
                 true => base.workloads.into_iter().map(NamedPlan::quick).collect(),
                 false => base.workloads,
             },
-            dialects: given(&dialects, base.dialects),
+            dialects: given(&distinct(&self.dialects), base.dialects),
             twice: given(&self.twice, base.twice),
             repeat: self.repeat.unwrap_or(base.repeat),
             pin,
             network: self.network.clone().or(base.network),
+            via: given(&distinct(&self.via), base.via),
         }
     }
+}
+
+/// Each value once, in the order of the first.
+fn distinct<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for value in values {
+        if !found.contains(value) {
+            found.push(value.clone());
+        }
+    }
+    found
 }
 
 fn given<T: Clone>(given: &[T], base: Vec<T>) -> Vec<T> {

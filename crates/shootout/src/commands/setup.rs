@@ -2,9 +2,9 @@
 
 use super::Context;
 use crate::exit::Exit;
-use crate::rows::Wanted;
-use crate::toolchain::{Missing, apt, packages};
-use project::{Refusal, contestants};
+use crate::rows::{Row, Wanted};
+use crate::toolchain::{Missing, apt, missing, packages};
+use project::{ProxyFolder, Refusal, contestants};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// Something that is missing, and for whom.
@@ -54,6 +54,33 @@ pub(super) fn setup(context: &Context<'_>, servers: &[String], yes: bool) -> Res
 /// Debian packages that these variants lack.
 pub(super) fn lacking_packages(context: &Context<'_>, wanted: &[Wanted<'_>]) -> Vec<String> {
     packages(lacking(context, wanted).iter().map(|lack| &lack.what))
+}
+
+/// Installs the Debian packages that the proxies of these rows lack, with `yes` or the user's consent.
+///
+/// # Errors
+/// When nothing can be installed here.
+pub(super) fn install_proxies(
+    context: &Context<'_>,
+    rows: &[Row],
+    yes: bool,
+) -> Result<(), Refusal> {
+    let mut asked: Vec<&ProxyFolder> = Vec::new();
+    for folder in rows.iter().filter_map(|row| row.proxy.as_deref()) {
+        if !asked.iter().any(|other| other.dir == folder.dir) {
+            asked.push(folder);
+        }
+    }
+    let log = context.project.cache().join("logs/probe.log");
+    let missing = asked
+        .into_iter()
+        .flat_map(|of| missing(&of.proxy.requires, &of.dir, &log, context.interrupt));
+    let packages = packages(&missing.collect::<Vec<_>>());
+    context.stop_if_interrupted()?;
+    if !packages.is_empty() && may_install(&packages, yes) {
+        install(context, &packages)?;
+    }
+    Ok(())
 }
 
 /// Whether these packages may be installed: with `yes`, or when the user says so on a terminal.

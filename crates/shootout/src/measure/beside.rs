@@ -2,6 +2,7 @@
 
 use super::faults::Timetable;
 use super::steps::Steps;
+use super::through::OfProxy;
 use crate::generator::Beside;
 use crate::progress::Progress;
 use crate::sample::Sampler;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 pub(super) struct Meanwhile<'a> {
     pub(super) steps: Steps<'a>,
+    pub(super) proxy: Option<OfProxy<'a>>,
     pub(super) progress: &'a Progress,
     pub(super) sampler: &'a Sampler,
     pub(super) faults: Timetable,
@@ -22,6 +24,9 @@ impl Beside for Meanwhile<'_> {
     fn event(&mut self, event: &Event) {
         self.faults.event(event);
         self.steps.event(event);
+        if let Some(proxy) = &mut self.proxy {
+            proxy.event(event);
+        }
         self.progress.event(event);
     }
 

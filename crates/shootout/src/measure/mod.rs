@@ -6,7 +6,9 @@
 mod again;
 mod beside;
 mod faults;
+mod over;
 mod steps;
+mod through;
 mod verdict;
 
 use crate::build::{BuildError, Builds, Built, Order};
@@ -14,40 +16,37 @@ use crate::conform::{self, VerifyError};
 use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
-use crate::network::{Link, Place};
+use crate::network::Place;
 use crate::progress::Progress;
 use crate::quiet;
 use crate::rows::{Row, Wanted};
 use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
 use crate::session::now;
-use crate::supervise::{self, Cuts, Server, Spec, StartError};
+use crate::supervise::{self, Cuts, Server, Spec, StartError, Through};
 use beside::Meanwhile;
-use board::status::{self, INTERRUPTED, Objection};
+use board::status::{INTERRUPTED, Objection};
 use faults::Timetable;
 use host_facts::Others;
+pub use over::asked;
+use over::no_network;
 use plan::Plan;
 use project::manifest::{Manifest, Variant};
 use project::workload::{self, Schedule, Terms};
 use project::{Project, manifest::lines};
 use record::{
-    Conformance, End, MEASUREMENT_FORMAT, Measurement, Network, NetworkUse, RunRecord, Status,
-    VERSION,
+    Conformance, End, MEASUREMENT_FORMAT, Measurement, Network, RunRecord, Status, VERSION,
 };
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use steps::Steps;
+use through::Followed;
 
 /// How often the server is sampled within a step.
 const SAMPLING: Duration = Duration::from_millis(100);
 /// For how long it is seen what else this machine does, before a server is started.
 const LOOKS: Duration = Duration::from_millis(250);
-
-/// How often a network is looked at that is not what was asked for: the machine may have been busy for
-/// a moment.
-const PROBES: u32 = 3;
 
 /// Why a row has no valid result.
 #[derive(Clone, Debug)]
@@ -108,6 +107,7 @@ fn blank(row: &Row) -> Measurement {
         conformance: None,
         pinning: None,
         network: None,
+        proxy: through::asked(row),
         nodes: row.subject.as_ref().ok().and_then(|variant| variant.nodes),
         claim: row.subject.as_ref().ok().and_then(|variant| variant.claim),
         faults: Vec::new(),
@@ -120,19 +120,12 @@ fn blank(row: &Row) -> Measurement {
     }
 }
 
-/// A network of which nothing is known but what it is to be.
-pub fn asked(network: &Network) -> NetworkUse {
-    NetworkUse {
-        asked: network.clone(),
-        congestion_control: None,
-        probe: None,
-        to_server: None,
-        to_clients: None,
-    }
-}
-
-fn no_network(error: std::io::Error) -> Trouble {
-    Trouble::new(Status::StartFailed, format!("the network failed: {error}"))
+/// What a server is started in, and what stands before it; on loopback and alone, by default.
+#[derive(Default)]
+struct Around<'a> {
+    place: Place,
+    cuts: Cuts<'a>,
+    through: Option<Through<'a>>,
 }
 
 /// Everything that the rows of a run have in common.
@@ -150,6 +143,8 @@ pub struct Bench<'a> {
     wanted: Vec<Wanted<'a>>,
     built: HashMap<String, Builds>,
     verified: HashMap<(String, String), Verified>,
+    /// The version of each proxy, or why it cannot be used.
+    proxies: HashMap<String, Result<String, BuildError>>,
 }
 
 /// What the checks said of a variant, and whether that forbids a number.
@@ -180,6 +175,7 @@ impl<'a> Bench<'a> {
             wanted: Wanted::by(rows),
             built: HashMap::new(),
             verified: HashMap::new(),
+            proxies: HashMap::new(),
         }
     }
 
@@ -262,6 +258,10 @@ impl<'a> Bench<'a> {
                 ));
             });
         }
+        let through = self.through(row)?;
+        if let (Some((_, version)), Some(of)) = (&through, &mut measurement.proxy) {
+            of.version = Some(version.clone());
+        }
         let link = self.link(measurement, progress)?;
         let _inside = link
             .as_ref()
@@ -272,11 +272,15 @@ impl<'a> Bench<'a> {
         progress.phase("starting");
         measurement.busy_before = host_facts::busy_share(LOOKS);
         let log = self.logs.join(format!("{}.server.log", row.file_name()));
-        let cuts = Cuts {
-            nodes: Timetable::links(&row.workload.plan.faults),
-            cpus: self.cores.generator(),
+        let around = Around {
+            place: place.clone(),
+            cuts: Cuts {
+                nodes: Timetable::links(&row.workload.plan.faults),
+                cpus: self.cores.generator(),
+            },
+            through: through.map(|(through, _)| through),
         };
-        let mut server = self.start((row, manifest, variant), (&place, cuts), &log)?;
+        let mut server = self.start((row, manifest, variant), around, &log)?;
         // The sampler and this thread keep off the server's cores.
         let _confined = Confined::to(self.cores.generator())
             .map_err(|error| Trouble::new(Status::StartFailed, format!("cannot pin: {error}")))?;
@@ -288,12 +292,14 @@ impl<'a> Bench<'a> {
             .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
         let idle = sampler.snapshot();
         measurement.idle = Some(idle.memory);
+        let proxy = Followed::start(&server, &place)?;
 
         let (task, plan) = self
             .task(row, (held, &place), &server)
             .map_err(|error| Trouble::new(Status::GeneratorLimited, error))?;
         let mut meanwhile = Meanwhile {
             steps: Steps::new(&sampler, idle.at),
+            proxy: proxy.as_ref().map(Followed::steps),
             progress,
             sampler: &sampler,
             faults: Timetable::new(&plan.faults, plan.generator.seed),
@@ -309,6 +315,9 @@ impl<'a> Bench<'a> {
         }
         measurement.busy_during = others.map(|(before, now)| now.share_since(&before));
         measurement.server_steps = meanwhile.steps.into_vec();
+        if let (Some(used), Some(of)) = (meanwhile.proxy, &mut measurement.proxy) {
+            used.into(of);
+        }
         measurement.faults = meanwhile.faults.finish();
         measurement.server_series = Some(sampler.series(idle.at, Instant::now()));
         drop(sampler);
@@ -326,6 +335,7 @@ impl<'a> Bench<'a> {
         let _ = std::fs::remove_file(&task.record);
         let verdict = verdict::verdict(&ended, &stopped, &measurement.faults, log_tail);
         let verdict = verdict::over(measurement.network.as_ref(), verdict);
+        let verdict = verdict::behind(measurement.proxy.as_ref(), verdict);
         measurement.run = ended.record.map(|mut run| {
             // Records are published: where the project lies on this machine is not their business.
             for word in &mut run.command {
@@ -335,33 +345,6 @@ impl<'a> Bench<'a> {
             self.name_machine_limit(cut, run)
         });
         verdict
-    }
-
-    /// The network that is asked for, made for this row alone and looked at; `None` on loopback.
-    fn link(
-        &self,
-        measurement: &mut Measurement,
-        progress: &Progress,
-    ) -> Result<Option<Arc<Link>>, Trouble> {
-        let (Some(asked), Some(network)) = (self.network, &mut measurement.network) else {
-            return Ok(None);
-        };
-        progress.phase("looking at the network");
-        let link = Link::new(asked, self.cores.generator())
-            .map_err(|error| Trouble::new(Status::StartFailed, error.to_string()))?;
-        network.congestion_control = link.congestion_control();
-        let mut found = Ok(());
-        for _ in 0..PROBES {
-            network.probe = Some(link.probe().map_err(no_network)?);
-            found = status::network(network);
-            if found.is_ok() || self.interrupt.requested() {
-                break;
-            }
-        }
-        found?;
-        // What the probe sent is not the clients'.
-        link.traffic().map_err(no_network)?;
-        Ok(Some(Arc::new(link)))
     }
 
     /// A run whose steps were cut to what this machine holds has ended at the machine's limit.
@@ -447,8 +430,7 @@ impl<'a> Bench<'a> {
         let log = self
             .logs
             .join(format!("{}.{}.verify.log", row.entry.name, variant.name));
-        let whole = (&Place::default(), Cuts::default());
-        let mut server = match self.start((row, manifest, variant), whole, &log) {
+        let mut server = match self.start((row, manifest, variant), Around::default(), &log) {
             Ok(server) => server,
             Err(trouble) => return (None, Err(trouble)),
         };
@@ -493,7 +475,7 @@ impl<'a> Bench<'a> {
     fn start(
         &self,
         (row, manifest, variant): (&Row, &Manifest, &Variant),
-        (place, cuts): (&Place, Cuts<'_>),
+        around: Around<'_>,
         log: &Path,
     ) -> Result<Server, Trouble> {
         let bin = self.project.bin();
@@ -504,8 +486,9 @@ impl<'a> Bench<'a> {
             (self.cores.server_threads, self.cores.server()),
             log,
         )
-        .at(place.clone())
-        .with_cuts(cuts);
+        .at(around.place)
+        .with_cuts(around.cuts)
+        .through(around.through);
         supervise::start(&spec, self.interrupt).map_err(|(error, tail)| match error {
             StartError::Interrupted => Trouble::interrupted(),
             error => Trouble::new(Status::StartFailed, error.to_string()).with_log(tail),

@@ -9,7 +9,7 @@ use crate::generator::Ended;
 use crate::process::describe_exit;
 use crate::supervise::StopReport;
 use board::status;
-use record::{End, FaultDone, NetworkUse, RunRecord, Status};
+use record::{End, FaultDone, NetworkUse, ProxyUse, RunRecord, Status};
 
 /// Exit codes of the generator (websocket-bench --help).
 const MEASURED: i32 = 0;
@@ -64,6 +64,23 @@ pub(super) fn over(
         Some(network) => status::network(network).map_err(Trouble::from).and(verdict),
         None => verdict,
     }
+}
+
+/// The verdict on a row that was measured through a proxy: what came wrong may be of either.
+pub(super) fn behind(
+    proxy: Option<&ProxyUse>,
+    verdict: Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    verdict.map_err(|trouble| match (proxy, trouble.status) {
+        (Some(proxy), Status::Faulty | Status::Timeout) => Trouble {
+            reason: format!(
+                "{}; the messages passed through {}, which may have done it",
+                trouble.reason, proxy.name
+            ),
+            ..trouble
+        },
+        _ => trouble,
+    })
 }
 
 fn progress_of(record: &RunRecord) -> Option<String> {

@@ -10,7 +10,7 @@ use project::manifest::{
     DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion,
 };
 use project::workload::{NamedPlan, Schedule};
-use project::{ServerFolder, contestant, in_results};
+use project::{ProxyFolder, ServerFolder, contestant, in_results, through};
 use record::ServerIdentity;
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub struct Row {
     pub repetition: u32,
     /// It is the second row of a server that is measured twice.
     pub again: bool,
+    /// The proxy between clients and server.
+    pub proxy: Option<Arc<ProxyFolder>>,
 }
 
 /// The rows, and what the options leave out of the manifests, in words.
@@ -52,6 +54,14 @@ impl Row {
             .map_or(DEFAULT_VARIANT, |variant| &variant.name)
     }
 
+    /// Name of the variant in results.
+    pub fn named_variant(&self) -> String {
+        match &self.proxy {
+            None => self.variant().to_owned(),
+            Some(folder) => through(self.variant(), &folder.proxy.name),
+        }
+    }
+
     /// Name of the server in results.
     fn server(&self) -> String {
         in_results(&self.entry.name, self.again)
@@ -62,7 +72,7 @@ impl Row {
         format!(
             "{}.{}.{}.{}.{}",
             self.server(),
-            self.variant(),
+            self.named_variant(),
             self.workload.file_name(),
             self.dialect.name(),
             self.repetition
@@ -71,7 +81,7 @@ impl Row {
 
     /// What is measured, for people.
     pub fn label(&self) -> String {
-        let name = contestant(&self.server(), self.variant());
+        let name = contestant(&self.server(), &self.named_variant());
         format!("{name} {} {}", self.workload.name, self.dialect.name())
     }
 
@@ -97,7 +107,7 @@ impl Row {
         let manifest = self.manifest();
         ServerIdentity {
             name: self.server(),
-            variant: self.variant().to_owned(),
+            variant: self.named_variant(),
             variant_summary: self.subject.as_ref().ok().and_then(|v| v.summary.clone()),
             language: manifest.map_or_else(unknown, |m| m.language.clone()),
             library: manifest.map_or_else(unknown, |m| m.library.clone()),
@@ -108,16 +118,19 @@ impl Row {
     }
 }
 
-/// The rows for these options.
+/// Ways to a server: through a proxy, or straight.
+pub type Ways = [Option<Arc<ProxyFolder>>];
+
+/// The rows for these options, each by each of these ways.
 ///
 /// # Errors
 /// When a variant is named that no selected server has, or nothing is left to measure.
-pub fn plan(entries: &[ServerFolder], options: &RunOptions) -> Result<Rows, Refusal> {
+pub fn plan(entries: &[ServerFolder], ways: &Ways, options: &RunOptions) -> Result<Rows, Refusal> {
     check_names(entries, &options.variants)?;
     check_twice(entries, &options.twice)?;
     let mut planned = Rows::default();
     for workload in &options.workloads {
-        planned.add(entries, options, &Arc::new(workload.clone()));
+        planned.add((entries, ways), options, &Arc::new(workload.clone()));
     }
     if planned.rows.is_empty() {
         return Err(nothing(&planned));
@@ -158,9 +171,14 @@ fn distinct<'n>(names: &[&'n str]) -> Vec<&'n str> {
 
 impl Rows {
     /// Adds the rows of one workload; those that are there twice stand apart, at the end.
-    fn add(&mut self, entries: &[ServerFolder], options: &RunOptions, workload: &Arc<NamedPlan>) {
+    fn add(
+        &mut self,
+        of: (&[ServerFolder], &Ways),
+        options: &RunOptions,
+        workload: &Arc<NamedPlan>,
+    ) {
         let first = self.rows.len();
-        self.add_once(entries, options, workload);
+        self.add_once(of, options, workload);
         let again: Vec<Row> = self.rows[first..]
             .iter()
             .filter(|row| options.twice.contains(&row.entry.name))
@@ -174,7 +192,7 @@ impl Rows {
 
     fn add_once(
         &mut self,
-        entries: &[ServerFolder],
+        (entries, ways): (&[ServerFolder], &Ways),
         options: &RunOptions,
         workload: &Arc<NamedPlan>,
     ) {
@@ -183,28 +201,32 @@ impl Rows {
             _ => options.dialects.clone(),
         };
         for entry in entries {
-            let row = |subject, dialect| Row {
+            let row = |subject, dialect, way: &Option<Arc<ProxyFolder>>| Row {
                 entry: entry.clone(),
                 subject,
                 workload: Arc::clone(workload),
                 dialect,
                 repetition: 1,
                 again: false,
+                proxy: way.clone(),
             };
             let manifest = match &entry.manifest {
                 Ok(manifest) => manifest,
                 Err(problems) => {
                     let dialects = or_text(&dialects).iter();
                     self.rows
-                        .extend(dialects.map(|d| row(Err(problems.clone()), *d)));
+                        .extend(dialects.map(|d| row(Err(problems.clone()), *d, &None)));
                     continue;
                 }
             };
+            let unfit = |variant: &Variant, dialect, way: &Option<Arc<ProxyFolder>>| match way {
+                None => workload.unfit(variant, dialect),
+                Some(folder) => workload.unfit_through(&folder.proxy, variant, dialect),
+            };
             let fits = |variant: &Variant| {
                 let asked = asked(&dialects, variant).into_iter();
-                asked
-                    .map(|d| workload.unfit(variant, d))
-                    .any(|w| w.is_none())
+                let mut found = asked.flat_map(|d| ways.iter().map(move |way| (d, way)));
+                found.any(|(dialect, way)| unfit(variant, dialect, way).is_none())
             };
             let first = manifest.variants.iter().position(fits).unwrap_or(0);
             for (number, variant) in manifest.variants.iter().enumerate() {
@@ -216,10 +238,12 @@ impl Rows {
                     continue;
                 }
                 for dialect in asked(&dialects, variant) {
-                    let row = row(Ok(variant.clone()), dialect);
-                    match workload.unfit(variant, dialect) {
-                        None => self.rows.push(row),
-                        Some(reason) => self.unfit.push((row, reason)),
+                    for way in ways {
+                        let row = row(Ok(variant.clone()), dialect, way);
+                        match unfit(variant, dialect, way) {
+                            None => self.rows.push(row),
+                            Some(reason) => self.unfit.push((row, reason)),
+                        }
                     }
                 }
             }

@@ -4,9 +4,14 @@ use super::*;
 use plan::{
     Audience, Compression, Connect, Fault, FaultDeed, FaultPart, Load, Nanos, Rooms as InRooms,
 };
-use project::manifest::{Scope, Service};
+use project::manifest::{Proxy, Scope, Service};
 use std::path::Path;
 use std::time::Duration;
+
+/// The rows without a proxy.
+fn plan(entries: &[ServerFolder], options: &RunOptions) -> Result<Rows, Refusal> {
+    super::plan(entries, &[None], options)
+}
 
 fn entry(name: &str, variants: &[&str]) -> ServerFolder {
     let variants: String = variants
@@ -384,4 +389,72 @@ fn a_workload_of_failing_nodes_has_the_variants_with_nodes_and_no_other_has() {
     }
     let third = "nodes: it has 2 nodes, and a fault of this workload is of node:3".to_owned();
     assert_eq!(of(failing(&[FaultPart::Node(3)])).1, [none, third]);
+}
+
+#[test]
+fn each_variant_is_a_row_for_each_way_that_fits_it() {
+    let text = include_str!("../../../../proxies/haproxy/proxy.toml");
+    let proxy = Proxy::parse(text, Path::new("proxy.toml"), "haproxy").unwrap();
+    let folder = |tls_config| {
+        Some(Arc::new(ProxyFolder {
+            dir: "/".into(),
+            proxy: Proxy {
+                tls_config,
+                ..proxy.clone()
+            },
+        }))
+    };
+    let mut entries = [
+        entry("go-example", &["a", "secure"]),
+        entry("js-example", &[]),
+    ];
+    entries[0].manifest.as_mut().unwrap().variants[1].tls = true;
+    let names = |planned: &Rows| -> Vec<String> {
+        let rows = planned.rows.iter();
+        rows.map(|row| format!("{}.{}", row.entry.name, row.named_variant()))
+            .collect()
+    };
+    let mut options = RunOptions::default();
+    let ways = [None, folder(None)];
+    let planned = super::plan(&entries, &ways, &options).unwrap();
+    assert_eq!(
+        names(&planned),
+        [
+            "go-example.a",
+            "go-example.a-via-haproxy",
+            "js-example.default",
+            "js-example.via-haproxy"
+        ]
+    );
+    assert_eq!(planned.rows[1].variant(), "a");
+    assert_eq!(planned.rows[3].identity().variant, "via-haproxy");
+    let file = "js-example.via-haproxy.broadcast.text.1";
+    assert_eq!(planned.rows[3].file_name(), file);
+    assert!(
+        planned
+            .unfit
+            .iter()
+            .any(|(row, why)| row.variant() == "secure"
+                && row.proxy.is_some()
+                && why.contains("a proxy speaks to a server without"))
+    );
+
+    // The proxy ends the TLS of the clients, before variants that have none.
+    options.workloads[0].plan.connection.tls = Some(plan::Tls::default());
+    let planned = super::plan(&entries, &[None, folder(Some("tls.cfg".into()))], &options).unwrap();
+    assert_eq!(
+        names(&planned),
+        [
+            "go-example.a-via-haproxy",
+            "go-example.secure",
+            "js-example.via-haproxy"
+        ]
+    );
+    let refused = super::plan(&entries[1..], &ways, &options).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("haproxy is set up without TLS"),
+        "{refused}"
+    );
 }

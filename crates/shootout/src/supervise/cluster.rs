@@ -2,6 +2,7 @@
 //! be cut.
 
 use super::certificate::Certificate;
+use super::front::Front;
 use super::part::{Death, Part};
 use super::relay::Relay;
 use super::services::Services;
@@ -30,6 +31,8 @@ pub struct Server {
     pub(super) path: String,
     /// Absent without TLS.
     pub(super) certificate: Option<Certificate>,
+    /// The proxy before it.
+    pub(super) front: Option<Front>,
 }
 
 impl Server {
@@ -60,18 +63,35 @@ impl Server {
         addresses.filter(|_| self.nodes.len() > 1).collect()
     }
 
-    /// Its WebSocket, or that of its first node.
+    /// Where clients connect: its WebSocket, that of its first node, or that of the proxy before it.
     pub fn url(&self) -> String {
-        let scheme = match self.certificate {
+        let address = match &self.front {
+            None => self.nodes[0].address(),
+            Some(front) => front.address().to_string(),
+        };
+        let scheme = match self.shown_certificate() {
             None => "ws",
             Some(_) => "wss",
         };
-        format!("{scheme}://{}{}", self.nodes[0].address(), self.path)
+        format!("{scheme}://{address}{}", self.path)
     }
 
-    /// The file of its certificate, which is its own authority; absent without TLS.
+    /// The file of the certificate that clients see, which is its own authority; absent without TLS.
     pub fn authority(&self) -> Option<&Path> {
-        self.certificate.as_ref().map(|of| of.cert.as_path())
+        self.shown_certificate().map(|of| of.cert.as_path())
+    }
+
+    fn shown_certificate(&self) -> Option<&Certificate> {
+        match &self.front {
+            None => self.certificate.as_ref(),
+            Some(front) => front.certificate.as_ref(),
+        }
+    }
+
+    /// Process id and port of the proxy before it.
+    pub fn proxy(&self) -> Option<(u32, u16)> {
+        let front = self.front.as_ref()?;
+        Some((front.part.pid(), front.part.port()))
     }
 
     /// The server, or its first node, in the terms of the checks, of which each answer has this time.
@@ -81,16 +101,22 @@ impl Server {
     }
 
     /// What has ended by itself: a service first, since the server may have ended because of it, or
-    /// the server or a node. What a fault has ended has not ended by itself.
+    /// the server or a node, or the proxy. What a fault has ended has not ended by itself.
     pub fn death(&mut self) -> Option<Death> {
         let of_service = self.services.death().map(|(death, _)| death);
-        of_service.or_else(|| self.nodes.iter_mut().find_map(Part::death))
+        let of_server = of_service.or_else(|| self.nodes.iter_mut().find_map(Part::death));
+        of_server.or_else(|| self.front.as_mut().and_then(Front::death))
     }
 
-    /// The last lines of its output, or of that of the service or node that has ended.
+    /// The last lines of its output, or of that of the service, node or proxy that has ended.
     pub fn log_tail(&mut self) -> Option<String> {
         if let Some((_, tail)) = self.services.death() {
             return tail;
+        }
+        if let Some(front) = &mut self.front
+            && front.part.exited().is_some()
+        {
+            return front.part.log_tail();
         }
         let ended = self
             .nodes
@@ -103,12 +129,17 @@ impl Server {
     pub fn stop(mut self) -> StopReport {
         let died = self.services.deaths();
         let crashed: Vec<Option<Death>> = self.nodes.iter_mut().map(Part::death).collect();
+        let front = self.front.take().map(|mut front| {
+            let died = front.death();
+            front.part.stop(died)
+        });
         // A node may wait for what it has sent.
         for link in self.links.values_mut().filter(|link| link.is_cut()) {
             link.set_cut(false);
         }
         let nodes = self.nodes.into_iter().zip(crashed);
         let mut stopped: Vec<_> = nodes.map(|(node, died)| node.stop(died)).collect();
+        stopped.extend(front);
         let mut services = self.services.stop(died);
         services.reverse();
         stopped.append(&mut services);

@@ -20,6 +20,9 @@
 //! it, in the same way; a service is ready when its port accepts a connection. A service that ends
 //! by itself is a crash of the whole.
 //!
+//! A proxy is started when the server behind it is ready, and is ready when an echo is answered through it
+//! (`front`). It is stopped first.
+//!
 //! A variant with nodes is its command started that often (`cluster`), ready when each node is, and when a
 //! broadcast at each reaches a client of every other. A fault of a workload ends, freezes or cuts off a
 //! part on purpose (`deed`), which is no crash.
@@ -29,6 +32,7 @@
 mod certificate;
 mod cluster;
 mod deed;
+mod front;
 mod part;
 mod port;
 mod relay;
@@ -38,6 +42,7 @@ mod stop;
 
 pub use cluster::Server;
 pub use deed::{DeedError, UnderWay};
+pub use front::{ProxyError, Through};
 pub use part::{Death, LaunchError};
 pub use services::ServiceError;
 pub use start::{Failure, StartError, start};
@@ -75,6 +80,8 @@ pub struct Spec<'a> {
     pub log: &'a Path,
     /// What will be cut.
     pub cuts: Cuts<'a>,
+    /// The proxy between clients and server.
+    pub through: Option<Through<'a>>,
 }
 
 /// The ways between nodes and broker that will be cut.
@@ -106,6 +113,7 @@ impl<'a> Spec<'a> {
             place: Place::default(),
             log,
             cuts: Cuts::default(),
+            through: None,
         }
     }
 
@@ -118,6 +126,12 @@ impl<'a> Spec<'a> {
     /// The same with ways that can be cut.
     pub fn with_cuts(mut self, cuts: Cuts<'a>) -> Self {
         self.cuts = cuts;
+        self
+    }
+
+    /// The same behind a proxy.
+    pub fn through(mut self, through: Option<Through<'a>>) -> Self {
+        self.through = through;
         self
     }
 

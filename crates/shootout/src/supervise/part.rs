@@ -1,5 +1,5 @@
-//! One of the processes that make a row: the server, a node of it, or a service beside it. Each leads a
-//! process group of its own, carries a mark of its own and writes a log of its own.
+//! One of the processes that make a row: the server, a node of it, the proxy before it, or a service beside
+//! it. Each leads a process group of its own, carries a mark of its own and writes a log of its own.
 //!
 //! A part that a fault has ended stays, without processes, and can be started again.
 
@@ -22,7 +22,7 @@ static STARTED: AtomicU32 = AtomicU32::new(0);
 /// What is started, with every placeholder replaced.
 #[derive(Clone, Debug)]
 pub(super) struct Launch {
-    /// "the server", "node NUMBER", or "the service NAME".
+    /// "the server", "node NUMBER", "the proxy NAME", or "the service NAME".
     pub(super) who: String,
     pub(super) command: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
@@ -48,7 +48,7 @@ pub enum LaunchError {
 /// A process that has ended without being asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Death {
-    /// "the server", "node NUMBER", or "the service NAME".
+    /// "the server", "node NUMBER", "the proxy NAME", or "the service NAME".
     pub who: String,
     /// How it ended.
     pub status: ExitStatus,

@@ -2,6 +2,7 @@
 
 use super::certificate::Certificate;
 use super::cluster::{Server, address};
+use super::front::{Front, ProxyError};
 use super::part::{self, Launch, LaunchError, Part};
 use super::relay::Relay;
 use super::services::{ServiceError, Services};
@@ -48,6 +49,9 @@ pub enum StartError {
     /// A service that it needs did not start.
     #[error("the service {0} did not start: {1}")]
     Service(String, ServiceError),
+    /// The proxy before it did not start.
+    #[error("the proxy {0} did not start: {1}")]
+    Proxy(String, ProxyError),
     /// A service that it needs ended before the server was ready.
     #[error("before the server was ready, {0}")]
     ServiceDied(Death),
@@ -64,6 +68,7 @@ impl StartError {
             Self::NeverReady(..)
                 | Self::NotFormed(..)
                 | Self::Service(_, ServiceError::NeverReady(..))
+                | Self::Proxy(_, ProxyError::NeverReady(..))
         )
     }
 }
@@ -71,7 +76,7 @@ impl StartError {
 /// The error, and the end of the log of the process that it is about.
 pub type Failure = (StartError, Option<String>);
 
-/// Starts the services of a variant and its server, and waits until that has answered a handshake
+/// Starts the services of a variant, its server and the proxy before it, and waits until that has answered a handshake
 /// and an echo; of a variant with nodes, until each has, and they pass broadcasts on to each other. Must
 /// be called from a thread that outlives the server.
 ///
@@ -95,15 +100,47 @@ pub fn start(spec: &Spec<'_>, interrupt: &Interrupt) -> Result<Server, Failure> 
             services.stop_all();
             Err(failure)
         }
-        Ok(nodes) => Ok(Server {
-            nodes: nodes.parts,
-            services,
-            links: nodes.links,
-            asked: nodes.asked,
-            patience: spec.ready_timeout,
-            path: spec.variant.path.clone(),
-            certificate,
-        }),
+        Ok(nodes) => with_proxy(
+            Server {
+                nodes: nodes.parts,
+                services,
+                links: nodes.links,
+                asked: nodes.asked,
+                patience: spec.ready_timeout,
+                path: spec.variant.path.clone(),
+                certificate,
+                front: None,
+            },
+            spec,
+            interrupt,
+        ),
+    }
+}
+
+/// The server with its proxy before it, where it is to have one.
+fn with_proxy(
+    mut server: Server,
+    spec: &Spec<'_>,
+    interrupt: &Interrupt,
+) -> Result<Server, Failure> {
+    let Some(through) = spec.through else {
+        return Ok(server);
+    };
+    match Front::start(spec, through, address(&server.nodes[0]), interrupt) {
+        Ok(front) => {
+            server.front = Some(front);
+            Ok(server)
+        }
+        Err((error, tail)) => {
+            server.stop();
+            Err(match error {
+                ProxyError::Interrupted => (StartError::Interrupted, None),
+                error => (
+                    StartError::Proxy(through.folder.proxy.name.clone(), error),
+                    tail,
+                ),
+            })
+        }
     }
 }
 

@@ -4,14 +4,14 @@ use super::Death;
 use crate::process::Leftover;
 use std::time::Duration;
 
-/// How the processes of a row ended: the server or its nodes first, then its services.
+/// How the processes of a row ended: the server or its nodes first, then its proxy and its services.
 #[derive(Debug)]
 pub struct StopReport(pub Vec<Stopped>);
 
 /// How one process went.
 #[derive(Debug)]
 pub struct Stopped {
-    /// "the server", "node NUMBER", or "the service NAME".
+    /// "the server", "node NUMBER", "the proxy NAME", or "the service NAME".
     pub who: String,
     /// How it had ended before it was asked to: a crash.
     pub died: Option<Death>,

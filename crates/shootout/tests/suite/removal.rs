@@ -47,7 +47,7 @@ fn farm(without: Option<&str>) -> TempDir {
 fn known(farm: &TempDir) -> (Vec<(String, String)>, Vec<String>) {
     let project = Project::find(Some(farm.path())).unwrap();
     let entries: Vec<ServerFolder> = project.servers().unwrap();
-    let rows = plan(&entries, &RunOptions::default()).unwrap();
+    let rows = plan(&entries, &[None], &RunOptions::default()).unwrap();
     let manifests = entries
         .iter()
         .map(|entry| (entry.name.clone(), format!("{:?}", entry.manifest)))

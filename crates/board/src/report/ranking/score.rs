@@ -3,7 +3,7 @@
 //! It follows from the plan, and not from the workload's name: a new file in workloads/ has a
 //! ranking without a word here.
 
-use super::usage::{self, MemoryKind};
+use super::usage::{self, MemoryKind, User};
 use super::{Row, spread};
 use crate::failover::Failover;
 use crate::stats::Median;
@@ -81,7 +81,7 @@ pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option
 /// Processor time of the server for each message that was delivered in the last step, in nanoseconds.
 pub fn cost(measurement: &Measurement) -> Option<f64> {
     let step = measurement.run.as_ref()?.steps.last()?;
-    usage::cpu_per_message(&[(measurement, step)])
+    usage::cpu_per_message(User::Server, &[(measurement, step)])
 }
 
 /// A figure as it is told: infinite where clients never came back, and so is the mean with such a one.

@@ -1,7 +1,7 @@
 //! Steps of the same number of clients, put together over repetitions.
 
 use super::extra::{self, Extra, all_of};
-use super::usage::{self, PerConnection};
+use super::usage::{self, PerConnection, User};
 use plan::Limits;
 use record::{Latency, Measurement, StepRecord, Verdict};
 use std::collections::BTreeMap;
@@ -25,6 +25,10 @@ pub(crate) struct Step {
     pub sockets: Option<f64>,
     /// Processor time of the server for one message delivered, in nanoseconds.
     pub cpu_per_message_ns: Option<f64>,
+    /// Memory of the proxy before it for one connection of a client.
+    pub proxy_memory: Option<PerConnection>,
+    /// Processor time of the proxy for one message delivered, in nanoseconds.
+    pub proxy_cpu_ns: Option<f64>,
     /// What only some workloads have.
     pub extra: Extra,
 }
@@ -70,9 +74,11 @@ fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
         passed: parts.iter().filter(|(_, step)| step.passed()).count(),
         completion: extra::merged(&records, |step| step.completion.as_ref()),
         limited_ns: limited(telling),
-        memory: usage::memory(parts),
+        memory: usage::memory(User::Server, parts),
         sockets: usage::sockets(parts),
-        cpu_per_message_ns: usage::cpu_per_message(parts),
+        cpu_per_message_ns: usage::cpu_per_message(User::Server, parts),
+        proxy_memory: usage::memory(User::Proxy, parts),
+        proxy_cpu_ns: usage::cpu_per_message(User::Proxy, parts),
         extra: extra::of(&records),
     }
 }

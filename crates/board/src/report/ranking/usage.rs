@@ -1,4 +1,4 @@
-//! What a server uses for one connection and for one message.
+//! What a server, or the proxy before it, uses for one connection and for one message.
 
 use crate::stats::Median;
 use plan::Workload;
@@ -24,12 +24,35 @@ pub(crate) enum MemoryKind {
 
 type Parts<'a> = [(&'a Measurement, &'a StepRecord)];
 
+/// Whose use it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum User {
+    Server,
+    Proxy,
+}
+
+impl User {
+    fn idle(self, of: &Measurement) -> Option<&Memory> {
+        match self {
+            Self::Server => of.idle.as_ref(),
+            Self::Proxy => of.proxy.as_ref()?.idle.as_ref(),
+        }
+    }
+
+    fn steps(self, of: &Measurement) -> &[ServerStep] {
+        match self {
+            Self::Server => &of.server_steps,
+            Self::Proxy => of.proxy.as_ref().map_or(&[], |proxy| &proxy.steps),
+        }
+    }
+}
+
 /// Proportional memory where every repetition has it, else resident.
-pub(super) fn memory(parts: &Parts<'_>) -> Option<PerConnection> {
+pub(super) fn memory(user: User, parts: &Parts<'_>) -> Option<PerConnection> {
     let of = |memory: fn(&Memory) -> Option<u64>| -> Vec<f64> {
         parts
             .iter()
-            .filter_map(|(measurement, step)| growth(measurement, step, memory))
+            .filter_map(|(measurement, step)| growth(user, measurement, step, memory))
             .collect()
     };
     let resident = of(|memory| Some(memory.resident_bytes));
@@ -45,9 +68,11 @@ pub(super) fn memory(parts: &Parts<'_>) -> Option<PerConnection> {
 
 /// Kernel memory of the sockets for one connection, in bytes: median over the repetitions.
 pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
-    let each = parts
-        .iter()
-        .filter_map(|(measurement, step)| growth(measurement, step, |memory| memory.sockets_bytes));
+    let each = parts.iter().filter_map(|(measurement, step)| {
+        growth(User::Server, measurement, step, |memory| {
+            memory.sockets_bytes
+        })
+    });
     Median::Usual.of(&each.collect::<Vec<f64>>())
 }
 
@@ -60,16 +85,17 @@ pub(super) fn whole_memory(
 ) -> Option<f64> {
     let steps = &measurement.run.as_ref()?.steps;
     let step = steps.iter().rfind(|step| step.clients == clients)?;
+    let growth = |of: fn(&Memory) -> Option<u64>| growth(User::Server, measurement, step, of);
     let process = match kind {
-        MemoryKind::Proportional => growth(measurement, step, |memory| memory.proportional_bytes),
-        MemoryKind::Resident => growth(measurement, step, |memory| Some(memory.resident_bytes)),
+        MemoryKind::Proportional => growth(|memory| memory.proportional_bytes),
+        MemoryKind::Resident => growth(|memory| Some(memory.resident_bytes)),
     };
-    let sockets = growth(measurement, step, |memory| memory.sockets_bytes);
+    let sockets = growth(|memory| memory.sockets_bytes);
     Some(process? + sockets.unwrap_or_default())
 }
 
 /// Processor time of all repetitions over messages delivered in all of them, in nanoseconds.
-pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
+pub(super) fn cpu_per_message(user: User, parts: &Parts<'_>) -> Option<f64> {
     let (mut cpu_ns, mut messages) = (0, 0.0);
     for (measurement, step) in parts {
         let run = measurement.run.as_ref();
@@ -77,7 +103,7 @@ pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
             continue;
         }
         let delivered = step.delivery.as_ref().or(step.completion.as_ref());
-        if let (Some(server), Some(delivered)) = (server_step(measurement, step), delivered) {
+        if let (Some(server), Some(delivered)) = (used(user, measurement, step), delivered) {
             cpu_ns += server.cpu_ns;
             messages += delivered.count as f64 * with_warm_up(step);
         }
@@ -92,20 +118,21 @@ pub(super) fn with_warm_up(step: &StepRecord) -> f64 {
 }
 
 fn growth(
+    user: User,
     measurement: &Measurement,
     step: &StepRecord,
     of: impl Fn(&Memory) -> Option<u64>,
 ) -> Option<f64> {
-    let idle = of(measurement.idle.as_ref()?)?;
-    let busy = of(&server_step(measurement, step)?.memory)?;
+    let idle = of(user.idle(measurement)?)?;
+    let busy = of(&used(user, measurement, step)?.memory)?;
     (step.clients > 0).then(|| (busy as f64 - idle as f64) / step.clients as f64)
 }
 
-/// What the server used in a step of the record. A search has several steps of as many clients.
-fn server_step<'a>(measurement: &'a Measurement, step: &StepRecord) -> Option<&'a ServerStep> {
+/// What was used in a step of the record. A search has several steps of as many clients.
+fn used<'a>(user: User, measurement: &'a Measurement, step: &StepRecord) -> Option<&'a ServerStep> {
     let mut steps = measurement.run.as_ref()?.steps.iter();
     let number = steps.position(|one| std::ptr::eq(one, step))?;
-    measurement.server_steps.get(number)
+    user.steps(measurement).get(number)
 }
 
 #[cfg(test)]
@@ -126,7 +153,7 @@ mod tests {
             .flat_map(|run| &run.steps)
             .zip(&of.server_steps)
         {
-            assert!(std::ptr::eq(server_step(&of, step).unwrap(), server));
+            assert!(std::ptr::eq(used(User::Server, &of, step).unwrap(), server));
         }
     }
 }

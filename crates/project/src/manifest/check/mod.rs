@@ -2,10 +2,10 @@
 //!
 //! Looks at values only; keys and types were settled by the parser.
 
-mod needs;
+pub(super) mod needs;
 mod nodes;
 mod starts;
-mod values;
+pub(super) mod values;
 
 use super::problem::Problems;
 use super::{DEFAULT_VARIANT, Manifest, Problem, VERSION, Variant, Waiver, raw, suggestion};
@@ -13,8 +13,8 @@ use std::time::Duration;
 use toml::Spanned;
 use values::{Known, command, duration, env, not_empty, path, scope, workloads};
 
-const READY_TIMEOUT: Duration = Duration::from_secs(20);
-const GRACE: Duration = Duration::from_secs(5);
+pub(super) const READY_TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) fn manifest(
     raw: raw::Manifest,

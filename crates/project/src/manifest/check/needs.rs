@@ -6,7 +6,7 @@ use super::values::{Known, command, env, plain, regex, scope};
 use regex::Regex;
 use toml::Spanned;
 
-pub(super) fn requirement(
+pub(in crate::manifest) fn requirement(
     raw: raw::Requirement,
     variants: &[String],
     p: &mut Problems<'_>,
@@ -53,7 +53,7 @@ pub(super) fn step(raw: raw::Step, variants: &[String], p: &mut Problems<'_>) ->
     }
 }
 
-pub(super) fn receipt(raw: raw::Version, p: &mut Problems<'_>) -> Receipt {
+pub(in crate::manifest) fn receipt(raw: raw::Version, p: &mut Problems<'_>) -> Receipt {
     let matches = regex(&raw.matches, p);
     if matches.as_ref().is_some_and(|r| r.captures_len() < 2) {
         p.at(

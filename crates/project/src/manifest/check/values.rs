@@ -9,16 +9,22 @@ use toml::Spanned;
 
 /// Which placeholders have a value in a command.
 #[derive(Clone, Copy)]
-pub(super) enum Known<'a> {
+pub(in crate::manifest) enum Known<'a> {
     /// Those of a command that runs before the server is started.
     Build,
     /// Those of a service, among services of these names.
     Service(&'a [String]),
     /// Those of the server, beside services of these names.
     Server(&'a [String]),
+    /// Those of a proxy.
+    Proxy,
 }
 
-pub(super) fn command(raw: raw::Words, known: Known<'_>, p: &mut Problems<'_>) -> Vec<String> {
+pub(in crate::manifest) fn command(
+    raw: raw::Words,
+    known: Known<'_>,
+    p: &mut Problems<'_>,
+) -> Vec<String> {
     if raw.get_ref().is_empty() {
         p.at(Some(raw.span()), "a command needs a program");
     }
@@ -39,7 +45,7 @@ pub(super) fn plain(raw: raw::Words) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn env(
+pub(in crate::manifest) fn env(
     raw: &raw::Env,
     known: Known<'_>,
     p: &mut Problems<'_>,
@@ -68,6 +74,7 @@ fn not_a_service(name: &str, known: Known<'_>) -> Option<String> {
     let services = match known {
         Known::Build => return Some(too_early(&format!("service:{name}"))),
         Known::Service(services) | Known::Server(services) => services,
+        Known::Proxy => &[],
     };
     if services.iter().any(|service| service == name) {
         return None;
@@ -84,6 +91,7 @@ fn not_a_placeholder(name: &str, known: Known<'_>) -> Option<String> {
         Known::Build => &placeholder::BUILD,
         Known::Service(_) => &placeholder::SERVICE,
         Known::Server(_) => &placeholder::ALL,
+        Known::Proxy => &placeholder::PROXY,
     };
     if allowed.contains(&name) {
         return None;
@@ -192,7 +200,7 @@ pub(super) fn workloads(raw: &Spanned<Vec<Workload>>, p: &mut Problems<'_>) -> V
     not_empty(raw, p)
 }
 
-pub(super) fn duration(
+pub(in crate::manifest) fn duration(
     raw: Option<&Spanned<String>>,
     default: Duration,
     p: &mut Problems<'_>,

@@ -44,6 +44,9 @@ pub(super) fn plan(
     if let Some(network) = &o.network {
         anstream::eprintln!("network: {network}");
     }
+    if !o.via.is_empty() {
+        anstream::eprintln!("each through: {}", o.via.join(", "));
+    }
     let left_out = left_out(o, rows, capacity);
     if !left_out.is_empty() {
         let why = if o.quick {
@@ -114,7 +117,7 @@ fn unfit(rows: &Rows) -> Vec<(Vec<&str>, Unfit<'_>)> {
     let mut groups: Vec<((&str, &str), Vec<String>)> = Vec::new();
     for (row, reason) in &rows.unfit {
         let why = (row.workload.name.as_str(), reason.as_str());
-        let name = contestant(&row.entry.name, row.variant());
+        let name = contestant(&row.entry.name, &row.named_variant());
         match groups.iter_mut().find(|(other, _)| *other == why) {
             Some((_, names)) => names.push(name),
             None => groups.push((why, vec![name])),

@@ -6,15 +6,15 @@
 mod announce;
 mod turns;
 
-use super::Context;
 use super::report::autobahn_summaries;
+use super::{Context, setup};
 use crate::cli::RunArgs;
 use crate::exit::Exit;
 use crate::generator;
 use crate::machine::{self, Capacity};
 use crate::measure::{Bench, asked, not_applicable};
 use crate::network::Link;
-use crate::options::{RunOptions, differences};
+use crate::options::{NO_PROXY, RunOptions, differences};
 use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
 use crate::quick;
@@ -26,11 +26,12 @@ use board::report::cost;
 use board::terminal::one_line;
 use plan::RankedBy;
 use project::Refusal;
-use project::ServerFolder;
 use project::workload::Schedule;
+use project::{ProxyFolder, ServerFolder};
 use record::{Environment, Measurement, Status};
 use run_page::figures;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use turns::Turns;
 
 pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal> {
@@ -49,7 +50,8 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
         entries.retain(is_asked);
         entries = quick::one_of_each_language(entries);
     }
-    let mut rows = rows::plan(&entries, options)?;
+    let ways = ways(context, &options.via)?;
+    let mut rows = rows::plan(&entries, &ways, options)?;
     rows.other_servers = all - entries.len();
     let rows = rows;
     refuse_too_many(rows.rows.len() + rows.unfit.len())?;
@@ -76,6 +78,9 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     let origin = Origin::now(&rows.rows, &generator, &environment.kernel);
     session.store(&context.project, &rows.rows, origin)?;
     announce::plan(&context.project, &session, &rows, &cores, &capacity);
+    if !args.skip_build {
+        setup::install_proxies(context, &rows.rows, args.yes)?;
+    }
     let turns = if is_look_around {
         Turns::quick(context, args, &rows.rows)?
     } else {
@@ -114,6 +119,22 @@ fn session(context: &Context<'_>, args: &RunArgs) -> Result<Session, Refusal> {
         )));
     }
     Ok(session)
+}
+
+/// Straight to the server and through proxies, as `--via` names them.
+fn ways(context: &Context<'_>, via: &[String]) -> Result<Vec<Option<Arc<ProxyFolder>>>, Refusal> {
+    if via.is_empty() {
+        return Ok(vec![None]);
+    }
+    let way = |name: &String| match name.as_str() {
+        NO_PROXY => Ok(None),
+        name => {
+            let folder = context.project.proxy(name);
+            let named = |error| Refusal::new(format!("--via: {error}"));
+            folder.map(|folder| Some(Arc::new(folder))).map_err(named)
+        }
+    };
+    via.iter().map(way).collect()
 }
 
 /// Refuses a run whose directory could not be read when it is complete.
