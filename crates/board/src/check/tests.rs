@@ -7,7 +7,7 @@ use crate::report::markdown;
 use crate::report::ranking;
 use crate::report::subject::Subject;
 use plan::{Clients, SearchOf};
-use record::{Edge, End, Measurement, Recorder, ServerRow, ServerSeries};
+use record::{Edge, End, Measurement, ProxyUse, Recorder, ServerRow, ServerSeries};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -221,23 +221,37 @@ fn what_a_step_used_is_held_against_its_part_of_the_series() {
         interval_ns: 250_000_000,
         rows: quiet.clone().chain(busy).chain(quiet).collect(),
     });
+    of.proxy = Some(ProxyUse {
+        name: "front".into(),
+        homepage: "https://example.org".into(),
+        version: Some("1".into()),
+        ends_tls: false,
+        idle: of.idle,
+        steps: of.server_steps.clone(),
+        series: of.server_series.clone(),
+    });
     let record = serde_json::to_value(of).unwrap();
     assert_eq!(found(&record), [""; 0]);
-    let mut places = Vec::new();
-    numbers(&record["server_steps"], "/server_steps", &mut places);
-    for name in [
-        "cpu_ns",
-        "resident_bytes",
-        "proportional_bytes",
-        "sockets_bytes",
-    ] {
-        let place = places.iter().find(|place| place.ends_with(name)).unwrap();
-        for other in falsified(record.pointer(place).unwrap()) {
-            let mut changed = record.clone();
-            *changed.pointer_mut(place).unwrap() = other.clone();
-            assert_ne!(found(&changed), [""; 0], "{place} as {other}");
+    for of in ["/server_steps", "/proxy/steps"] {
+        let mut places = Vec::new();
+        numbers(record.pointer(of).unwrap(), of, &mut places);
+        for name in [
+            "cpu_ns",
+            "resident_bytes",
+            "proportional_bytes",
+            "sockets_bytes",
+        ] {
+            let place = places.iter().find(|place| place.ends_with(name)).unwrap();
+            for other in falsified(record.pointer(place).unwrap()) {
+                let mut changed = record.clone();
+                *changed.pointer_mut(place).unwrap() = other.clone();
+                assert_ne!(found(&changed), [""; 0], "{place} as {other}");
+            }
         }
     }
+    let mut changed = record.clone();
+    changed["proxy"]["ends_tls"] = json!(true);
+    assert_eq!(found(&changed).len(), 1);
 }
 
 #[test]

@@ -121,8 +121,7 @@ pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
     if request != Workload::Connect {
         columns.push(cost(subject.score));
     }
-    let is_behind = |row: &Row<'_>| row.repetitions.iter().any(|one| one.proxy.is_some());
-    if rows.iter().any(is_behind) {
+    if rows.iter().any(Row::is_behind_proxy) {
         columns.extend(proxy(request));
     }
     columns.push(status());
@@ -229,7 +228,9 @@ fn cost(score: Score) -> Filled {
     match score {
         Score::Cost => figure(
             TITLE,
-            format!("{MEANING}: the median over the repetitions."),
+            format!(
+                "{MEANING}, and of the proxy before it where it has one: the median over the repetitions."
+            ),
             |row| Cell::figure(row.figure(Score::Cost, None), |ns| figures::time(*ns)),
         ),
         _ => at_step(TITLE, format!("{MEANING}."), |step| {

@@ -91,6 +91,11 @@ impl<'a> Row<'a> {
             })
     }
 
+    /// Whether its clients came through a proxy.
+    pub(crate) fn is_behind_proxy(&self) -> bool {
+        self.repetitions.iter().any(|one| one.proxy.is_some())
+    }
+
     /// Which request.
     pub(crate) fn workload(&self) -> Workload {
         self.repetitions[0].workload

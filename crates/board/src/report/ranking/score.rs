@@ -78,10 +78,16 @@ pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option
     Median::Usual.of(&figures)
 }
 
-/// Processor time of the server for each message that was delivered in the last step, in nanoseconds.
+/// Processor time of the server for each message that was delivered in the last step, in nanoseconds, and
+/// of the proxy before it.
 pub fn cost(measurement: &Measurement) -> Option<f64> {
     let step = measurement.run.as_ref()?.steps.last()?;
-    usage::cpu_per_message(User::Server, &[(measurement, step)])
+    let of = |user| usage::cpu_per_message(user, &[(measurement, step)]);
+    let server = of(User::Server)?;
+    match measurement.proxy {
+        None => Some(server),
+        Some(_) => Some(server + of(User::Proxy)?),
+    }
 }
 
 /// A figure as it is told: infinite where clients never came back, and so is the mean with such a one.

@@ -76,8 +76,8 @@ pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
     Median::Usual.of(&each.collect::<Vec<f64>>())
 }
 
-/// Memory of one repetition at a number of clients, that of its sockets included, for one
-/// connection.
+/// Memory of one repetition at a number of clients, that of its sockets and of the proxy before it
+/// included, for one connection.
 pub(super) fn whole_memory(
     measurement: &Measurement,
     clients: u64,
@@ -85,13 +85,20 @@ pub(super) fn whole_memory(
 ) -> Option<f64> {
     let steps = &measurement.run.as_ref()?.steps;
     let step = steps.iter().rfind(|step| step.clients == clients)?;
-    let growth = |of: fn(&Memory) -> Option<u64>| growth(User::Server, measurement, step, of);
-    let process = match kind {
-        MemoryKind::Proportional => growth(|memory| memory.proportional_bytes),
-        MemoryKind::Resident => growth(|memory| Some(memory.resident_bytes)),
+    let of = |user| {
+        let growth = |of: fn(&Memory) -> Option<u64>| growth(user, measurement, step, of);
+        let process = match kind {
+            MemoryKind::Proportional => growth(|memory| memory.proportional_bytes),
+            MemoryKind::Resident => growth(|memory| Some(memory.resident_bytes)),
+        };
+        let sockets = growth(|memory| memory.sockets_bytes);
+        Some(process? + sockets.unwrap_or_default())
     };
-    let sockets = growth(|memory| memory.sockets_bytes);
-    Some(process? + sockets.unwrap_or_default())
+    let server: f64 = of(User::Server)?;
+    match measurement.proxy {
+        None => Some(server),
+        Some(_) => Some(server + of(User::Proxy)?),
+    }
 }
 
 /// Processor time of all repetitions over messages delivered in all of them, in nanoseconds.
@@ -139,7 +146,31 @@ fn used<'a>(user: User, measurement: &'a Measurement, step: &StepRecord) -> Opti
 mod tests {
     use super::*;
     use crate::report::fixture::measured;
-    use record::End;
+    use crate::report::ranking::cost;
+    use record::{End, ProxyUse};
+
+    #[test]
+    fn a_proxy_counts_where_the_whole_is_ranked_and_the_server_stands_alone() {
+        let alone = measured("a", 1, 9_000, End::StepsDone);
+        let mut through = alone.clone();
+        through.proxy = Some(ProxyUse {
+            name: "front".into(),
+            homepage: String::new(),
+            version: None,
+            ends_tls: false,
+            idle: through.idle,
+            steps: through.server_steps.clone(),
+            series: None,
+        });
+        assert_eq!(cost(&through), cost(&alone).map(|ns| 2.0 * ns));
+        let step = &through.run.as_ref().unwrap().steps[0];
+        let parts = [(&through, step)];
+        let of = |user| (cpu_per_message(user, &parts), memory(user, &parts));
+        assert!(of(User::Server).0.is_some() && of(User::Server).1.is_some());
+        assert_eq!(of(User::Server), of(User::Proxy));
+        let whole = |of| whole_memory(of, 1_000, MemoryKind::Resident).unwrap();
+        assert_eq!(whole(&through), 2.0 * whole(&alone));
+    }
 
     #[test]
     fn steps_of_as_many_clients_have_each_their_own_use() {

@@ -61,6 +61,7 @@ impl<'r> Costs<'r> {
         let contestants = ranking.lines.len();
         let mut costed: Vec<(usize, Costing<'r>)> = rows(ranking)
             .enumerate()
+            .filter(|(_, (_, row))| !row.is_behind_proxy())
             .filter_map(|(at, (ranked, row))| Some((at, costing(ranked, row)?)))
             .collect();
         costed.sort_by(|(_, a), (_, b)| {

@@ -178,9 +178,11 @@ fn line(
     }
 }
 
-/// The figure of the variant of a line, else that of another variant of its server.
+/// The figure of the variant of a line, else that of another variant of its server; none that a proxy had a
+/// part in.
 fn of_server(column: Column, ranking: &Ranking<'_>, ranked: &Ranked) -> Option<Cell> {
-    let rows = rows(ranking).filter(|(line, _)| line.server == ranked.server);
+    let rows =
+        rows(ranking).filter(|(line, row)| line.server == ranked.server && !row.is_behind_proxy());
     let cells = rows.filter_map(|(line, row)| Some((line, unit::cell(column, row)?)));
     let mut cells: Vec<(&Ranked, Cell)> = cells.collect();
     let number = |cell: &Cell| cell.value.unwrap_or(f64::MAX);
