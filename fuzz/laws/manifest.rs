@@ -1,6 +1,6 @@
-//! Laws of `project::manifest::Manifest::parse` on any text.
+//! Laws of `project::manifest::Manifest::parse` and `Proxy::parse` on any text.
 
-use project::manifest::{Manifest, Problem, RawEcho, Variant};
+use project::manifest::{Manifest, Problem, Proxy, RawEcho, Variant};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -24,6 +24,21 @@ pub(crate) fn check(data: &[u8]) {
         Err(problems) => check_problems(problems, text),
     }
     check_lines(&parsed, text);
+    match Proxy::parse(text, Path::new("proxies/front/proxy.toml"), FOLDER) {
+        Ok(proxy) => check_proxy(&proxy),
+        Err(problems) => check_problems(&problems, text),
+    }
+}
+
+fn check_proxy(proxy: &Proxy) {
+    assert_eq!(proxy.name, FOLDER);
+    assert!(!proxy.ready_timeout.is_zero() && !proxy.grace.is_zero());
+    assert!(!proxy.command.is_empty() && !proxy.receipt.command.is_empty());
+    assert!(proxy.receipt.matches.captures_len() > 1);
+    let files = [Some(&proxy.config), proxy.tls_config.as_ref()];
+    for name in files.into_iter().flatten() {
+        assert!(!name.is_empty() && !name.contains('/'), "{name:?}");
+    }
 }
 
 /// What is run or asked of a manifest that parses is there.

@@ -5,7 +5,7 @@ mod corpus;
 #[path = "../../../../fuzz/laws/manifest.rs"]
 mod manifest;
 
-use project::manifest::Manifest;
+use project::manifest::{Manifest, Proxy};
 use std::path::Path;
 
 #[test]
@@ -27,4 +27,12 @@ fn the_corpus_has_manifests_that_parse() {
         let parsed = Manifest::parse(&text, Path::new("server.toml"), "go-example");
         assert!(parsed.is_ok(), "{name}: {parsed:?}");
     }
+}
+
+#[test]
+fn the_corpus_has_a_proxy_that_parses() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/manifest");
+    let text = std::fs::read_to_string(folder.join("proxy.toml")).unwrap();
+    let parsed = Proxy::parse(&text, Path::new("proxy.toml"), "go-example");
+    assert!(parsed.is_ok(), "{parsed:?}");
 }

@@ -24,6 +24,8 @@ use test_servers::oracle::{OracleOptions, Strikes};
 
 /// Clients that plans may have at most, rows of the data file that names them.
 pub(super) const MOST_CLIENTS: u32 = 3_000;
+/// Clients of most plans.
+const USUALLY_MOST: u32 = 80;
 /// Most lines of the file of payloads.
 pub(super) const LINES: usize = 7;
 /// Most deliveries per second, their most bytes, and how many seconds of them a closed loop has.
@@ -193,6 +195,10 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
         let longer = open.length().ns() + PATIENCE.ns();
         plan.connection.timeout = Nanos(longer);
     }
+    if server.ignored.every > 0 && first > USUALLY_MOST {
+        // Between two steps each that is passed over keeps a place for as long as that.
+        plan.connection.at_once = first;
+    }
     (server, has_lines)
 }
 
@@ -352,7 +358,7 @@ fn clients(dice: &mut Dice) -> u32 {
     match dice.between(0, 5) {
         0 => dice.between(1, 3) as u32,
         1 | 2 => dice.between(4, 15) as u32,
-        _ => dice.between(16, 80) as u32,
+        _ => dice.between(16, USUALLY_MOST.into()) as u32,
     }
 }
 

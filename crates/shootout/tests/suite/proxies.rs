@@ -126,7 +126,7 @@ fn a_proxy_that_fails_is_named_and_the_server_is_not_blamed() {
         (
             "via-lacking",
             Status::MissingToolchain,
-            "the proxy lacking: the relay: `no-such-relay` is not installed; remedy: write one",
+            "the proxy lacking: the relay is missing (`no-such-relay` is not installed); remedy: write one",
         ),
     ] {
         let of = row(&project, via, "broadcast");
@@ -142,7 +142,7 @@ fn a_proxy_that_fails_is_named_and_the_server_is_not_blamed() {
     unknown.expect(1, &["--via: no proxy \"closd\"; did you mean \"closed\"?"]);
     fs::write(project.path("proxies/closed/proxy.toml"), "proxy = 1\n").unwrap();
     let wrong = project.shootout("run --out other --via closed");
-    wrong.expect(1, &["proxies/closed/proxy.toml: missing key \"name\""]);
+    wrong.expect(1, &["proxies/closed/proxy.toml:1:1: missing key \"name\""]);
 }
 
 /// The proxies of the project that are installed here.
