@@ -84,10 +84,12 @@ pub(super) struct Ledger {
     pub(super) ack: Bounds,
     /// Requests, each stamp once.
     pub(super) requests: u64,
-    /// Messages that were written for them.
+    /// Messages that were written for them, and those that the step has as answers to heartbeats.
     pub(super) messages: u64,
     /// Bytes of their frames.
     bytes: u64,
+    /// Answers to heartbeats in the step, and in the whole run.
+    heartbeats: [u64; 2],
     /// From the first arrival to the last write, nanoseconds.
     lasted: f64,
     /// Requests that carried the stamp of no sample of this run, or one that had come before.
@@ -141,6 +143,9 @@ impl Ledger {
         }
         let [completion, uncorrected, send_lag, delivery, ack] =
             series.map(|intervals| Bounds::of(&intervals, shared));
+        let answered = step.heartbeats.as_ref().map_or(0, |of| of.answered);
+        let each = truth.heartbeats.first().copied().unwrap_or_default();
+        let written: u64 = truth.writes.iter().map(|write| write.bytes).sum();
         let start = left.first().map_or(0.0, |left| left.due[0]);
         Self {
             completion,
@@ -149,8 +154,9 @@ impl Ledger {
             delivery,
             ack,
             requests: requests.len() as u64,
-            messages: truth.writes.len() as u64,
-            bytes: truth.writes.iter().map(|write| write.bytes).sum(),
+            messages: truth.writes.len() as u64 + answered,
+            bytes: written + answered * each,
+            heartbeats: [answered, truth.heartbeats.len() as u64],
             lasted: lasted(truth),
             strangers,
             overtaken: overtaken(truth, seed),
@@ -178,6 +184,17 @@ impl Ledger {
                 step.faults.total() - step.faults.reordered,
             ),
         ];
+        let [in_step, in_all] = self.heartbeats;
+        if step.heartbeats.is_some() {
+            // The server does not know which of them the step has.
+            checks.push(Check::between(
+                &format!("{name}: answers to heartbeats"),
+                Unit::Count,
+                in_step as f64,
+                Some(0.0),
+                Some(in_all as f64),
+            ));
+        }
         checks.extend(self.hold_traffic(name, step));
         let mut hold = |what: &str, bounds: &Bounds, reported| {
             checks.extend(bounds.hold(&format!("{name}: {what}"), reported, excuse));

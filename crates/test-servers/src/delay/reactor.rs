@@ -226,7 +226,11 @@ impl Reactor {
                 connection.speaker.member = member;
                 return frame.map_or(Ok(()), |frame| connection.send(&frame));
             }
-            Ok(Asked::Heartbeat(frame)) => return connection.send(&frame),
+            Ok(Asked::Heartbeat(frame)) => {
+                connection.send(&frame)?;
+                self.truth().heartbeats.push(frame.len() as u64);
+                return Ok(());
+            }
             Ok(Asked::Nothing) => return Ok(()),
             // It delays requests, and knows no topics.
             Ok(Asked::Room(_)) => {

@@ -12,6 +12,8 @@ pub struct Truth {
     pub answers: Vec<Answer>,
     /// Each message that was written, in the order of the writes. Grows by 56 bytes a message.
     pub writes: Vec<Write>,
+    /// The bytes of each answer to a heartbeat, which is no write.
+    pub heartbeats: Vec<u64>,
     /// Reads without a stamp of the kernel: the time of the read stands for the arrival.
     pub unstamped: u64,
     /// Requests that came in one read with a later one, whose stamp stands for their arrival.
