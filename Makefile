@@ -16,13 +16,15 @@ test:
 
 # the same, with what `make test` leaves out because it proves little more and takes long: each faulty
 # peer with both backends, each lying server against the large checks too, whether the generated code
-# of crates/remote is what its generator writes, and every variant of every server
+# of crates/remote is what its generator writes, every variant of every server, and the whole certificate
+# of the generator, of which `.ci/run` has the short form
 test-long:
 	cargo run --locked --quiet --target-dir target/generate \
 	  --manifest-path crates/remote/proto/generate/Cargo.toml -- --check
 	@TESTS=long scripts/test
 	./shootout setup --yes
 	./shootout verify --check-table --jobs 3
+	bin/websocket-bench selftest
 
 # websocket-bench as a static program: target/static/websocket-bench
 static:

@@ -169,7 +169,7 @@ fn short_of_cpu(step: &StepRecord) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Served, bench, failed, planted, worst};
+    use super::super::testing::{HEARTBEAT_BYTES, Served, bench, failed, planted, worst};
     use super::*;
     use record::ProofVerdict;
 
@@ -219,6 +219,26 @@ mod tests {
             at
         });
         arrivals.collect()
+    }
+
+    #[test]
+    fn answers_to_heartbeats_are_messages_and_no_more_than_the_server_gave() {
+        let mut served = even(|_| 5_000);
+        served.truth.heartbeats = vec![HEARTBEAT_BYTES; 3];
+        for answered in [0, 2, 3, 4] {
+            served.answered = answered;
+            let checks = constant(&served);
+            let due: &[&str] = match answered {
+                4 => &["constant: answers to heartbeats"],
+                _ => &[],
+            };
+            assert_eq!(failed(&checks), due, "{answered}");
+        }
+        served.answered = 2;
+        let mut uncounted = served.step();
+        uncounted.generator.messages -= 2;
+        let checks = judge_constant(&uncounted, &served.truth, TIME);
+        assert_ne!(worst(&checks), ProofVerdict::Pass, "{checks:?}");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::bench::{Bench, SEED, in_process, recorder};
 use crate::error::Unmade;
 use plan::{Plan, Timestamps};
 use record::{
-    Check, GeneratorUse, Latency, ProofVerdict, Recorder, StepRecord, Throughput, TimeRow,
-    TimeSeries,
+    Check, GeneratorUse, Heartbeats, Latency, ProofVerdict, Recorder, StepRecord, Throughput,
+    TimeRow, TimeSeries,
 };
 use std::sync::atomic::AtomicBool;
 use test_servers::{Answer, Truth, Write};
@@ -39,6 +39,8 @@ pub(super) fn scaled(latency: &mut Option<Latency>, factor: f64) {
 
 /// Bytes of the frame of each answer.
 const BYTES: u64 = 100;
+/// Bytes of the frame of each answer to a heartbeat.
+pub(super) const HEARTBEAT_BYTES: u64 = 90;
 /// Length of each step. It is longer than the sends of any.
 const ELAPSED_NS: u64 = 20_000_000_000;
 
@@ -46,6 +48,8 @@ const ELAPSED_NS: u64 = 20_000_000_000;
 /// report.
 pub(super) struct Served {
     pub(super) truth: Truth,
+    /// Answers to heartbeats that are reported.
+    pub(super) answered: u64,
     completion: Vec<u64>,
     uncorrected: Vec<u64>,
     lag: Vec<u64>,
@@ -66,6 +70,7 @@ impl Served {
     ) -> Self {
         let mut served = Self {
             truth: Truth::default(),
+            answered: 0,
             completion: Vec::new(),
             uncorrected: Vec::new(),
             lag: Vec::new(),
@@ -108,6 +113,8 @@ impl Served {
     /// What is reported.
     pub(super) fn step(&self) -> StepRecord {
         let count = self.completion.len() as u64;
+        let received = count + self.answered;
+        let received_bytes = count * BYTES + self.answered * HEARTBEAT_BYTES;
         StepRecord {
             samples_planned: count,
             samples: count,
@@ -118,8 +125,8 @@ impl Served {
             throughput: Some(
                 Throughput {
                     sent: count,
-                    received: count,
-                    received_bytes: count * BYTES,
+                    received,
+                    received_bytes,
                     ..Throughput::default()
                 }
                 .over(ELAPSED_NS),
@@ -128,15 +135,22 @@ impl Served {
                 interval_ns: ELAPSED_NS,
                 rows: vec![TimeRow {
                     sent: count,
-                    received: count,
-                    received_bytes: count * BYTES,
+                    received,
+                    received_bytes,
                     completed: count,
                     ..TimeRow::default()
                 }],
             }),
             elapsed_ns: ELAPSED_NS,
+            heartbeats: (self.answered > 0).then(|| {
+                Box::new(Heartbeats {
+                    sent: self.answered,
+                    answered: self.answered,
+                    ..Heartbeats::default()
+                })
+            }),
             generator: GeneratorUse {
-                messages: count,
+                messages: received,
                 reads: count,
                 ..GeneratorUse::default()
             },
