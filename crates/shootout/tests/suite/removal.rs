@@ -90,7 +90,7 @@ fn without_one_the_others_are_listed_and_planned_as_before() {
     }
 }
 
-/// The table of servers in the project's own README: what differs from its folders, and which of
+/// The table of servers in the project's own page of them: what differs from its folders, and which of
 /// them it does not have.
 fn table(farm: &TempDir) -> (Vec<String>, Vec<String>) {
     let entries = Project::find(Some(farm.path())).unwrap().servers().unwrap();
@@ -110,13 +110,13 @@ fn write_table(farm: &TempDir) -> String {
 fn a_folder_that_goes_leaves_one_line_behind_and_one_that_comes_is_told_by_its_name() {
     for name in folders() {
         let farm = farm(None);
-        let readme = farm.path().join("README.md");
-        fs::copy(repository().join("README.md"), &readme).unwrap();
+        let page = "servers/README.md";
+        fs::copy(repository().join(page), farm.path().join(page)).unwrap();
         let whole = write_table(&farm);
         assert_eq!(table(&farm), (vec![], vec![]));
         let folder = farm.path().join("servers").join(&name);
         fs::remove_file(&folder).unwrap();
-        let gone = format!("{name}: README.md has a line of no server");
+        let gone = format!("{name}: {page} has a line of no server");
         assert_eq!(table(&farm), (vec![gone], vec![]));
         let without = write_table(&farm);
         assert_eq!(whole.lines().count(), without.lines().count() + 1);

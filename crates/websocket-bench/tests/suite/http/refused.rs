@@ -418,7 +418,7 @@ fn the_metrics_have_what_came_of_requests_over_http() {
     );
     let mut bench = Process::start(bench().args(arguments.split_whitespace()));
     let before = started(metrics);
-    assert!(!before.contains("step_http"), "{before}");
+    assert!(!before.contains("step_http_requests_total{"), "{before}");
     drop(closed);
     bench.says(&["read once more"]);
     let shown = get(metrics, "/metrics");
