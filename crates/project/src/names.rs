@@ -24,6 +24,15 @@ pub fn through(variant: &str, proxy: &str) -> String {
     }
 }
 
+/// The variant that such a name is of.
+pub fn variant_behind<'n>(name: &'n str, proxy: &str) -> &'n str {
+    match name.strip_suffix(&format!("via-{proxy}")) {
+        None => name,
+        Some("") => DEFAULT_VARIANT,
+        Some(variant) => variant.strip_suffix('-').unwrap_or(name),
+    }
+}
+
 /// A server and its variant, for people; without the variant when it is the only one.
 pub fn contestant(server: &str, variant: &str) -> String {
     if variant == DEFAULT_VARIANT {
@@ -39,5 +48,18 @@ pub fn contestants(server: &str, variants: &[&str], of: usize) -> String {
         server.to_owned()
     } else {
         format!("{server} ({})", variants.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_is_known_again_behind_its_proxy() {
+        for variant in [DEFAULT_VARIANT, "single", "a-via-b"] {
+            assert_eq!(variant_behind(&through(variant, "nginx"), "nginx"), variant);
+        }
+        assert_eq!(variant_behind("single", "nginx"), "single");
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct Subject<'a> {
     plan: Option<&'a Plan>,
     request: Workload,
     pub(crate) score: Score,
+    /// Whether some of them came through a proxy, which counts as well.
+    has_proxies: bool,
     /// Latencies are compared at so many clients.
     pub(crate) common: Option<u64>,
 }
@@ -22,6 +24,7 @@ impl<'a> Subject<'a> {
             plan: rows.iter().find_map(Row::plan),
             request: rows[0].workload(),
             score: ranking::score(rows),
+            has_proxies: rows.iter().any(Row::is_behind_proxy),
             common: ranking::common_clients(ranked),
         }
     }
@@ -87,6 +90,10 @@ impl<'a> Subject<'a> {
                     .to_owned()
             }
             (Score::Rate, _) => "the highest rate of requests a second".to_owned(),
+            (Score::Cost, _) if self.has_proxies => {
+                "the processor time of the server and of the proxy before it for each message delivered"
+                    .to_owned()
+            }
             (Score::Cost, _) => {
                 "the processor time of the server for each message delivered".to_owned()
             }

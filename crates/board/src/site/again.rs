@@ -3,10 +3,10 @@
 use crate::quiet;
 use crate::report::ranking::Row;
 use plan::Plan;
-use project::folder_of;
 use project::leaves;
 use project::manifest::Dialect;
 use project::workload;
+use project::{folder_of, variant_behind};
 use record::RunRecord;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,17 +39,16 @@ pub(super) fn command(rows: &[&Row<'_>], workloads: &Path) -> Option<Again> {
     let servers = rows.iter().map(|row| row.server());
     option(
         "--servers",
-        joined(
-            servers
-                .clone()
-                .map(|server| folder_of(&server.name))
-                .collect(),
-        ),
+        joined(servers.map(|server| folder_of(&server.name)).collect()),
     );
     option(
         "--variants",
-        joined(servers.map(|server| server.variant.as_str()).collect()),
+        joined(rows.iter().map(|row| variant(row)).collect()),
     );
+    if rows.iter().any(|row| row.is_behind_proxy()) {
+        let ways = rows.iter().map(|row| row.proxy().unwrap_or("none"));
+        option("--via", joined(ways.collect()));
+    }
     if let Some(dialect) = Dialect::of_record(row.dialect()) {
         option("--dialects", dialect.name().to_owned());
     }
@@ -88,6 +87,13 @@ pub(super) fn command(rows: &[&Row<'_>], workloads: &Path) -> Option<Again> {
         command: quoted.join(" "),
         lacks,
     })
+}
+
+/// The variant of a row, as the manifest names it.
+fn variant<'a>(row: &Row<'a>) -> &'a str {
+    let name = &row.server().variant;
+    row.proxy()
+        .map_or(name, |proxy| variant_behind(name, proxy))
 }
 
 /// Whether every repetition was measured while others used little of the machine, as `--undisturbed`
@@ -214,7 +220,7 @@ mod tests {
     use crate::report::fixture_under::{plans, under};
     use crate::report::ranking::rank;
     use plan::Load;
-    use record::End;
+    use record::{End, ProxyUse};
 
     fn workloads() -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads")
@@ -259,6 +265,34 @@ mod tests {
              --repeat 2 --set load.closed.in_flight=7 --server-cpus 0 --generator-cpus 1"
         );
         assert_eq!(found.lacks, Vec::<String>::new());
+    }
+
+    #[test]
+    fn rows_through_proxies_are_those_of_their_variants() {
+        let through = |variant: &str, name: &str| {
+            let mut one = measured("alpha", 3, 9_000, End::OverLimit);
+            one.server.variant = project::through(variant, name);
+            one.proxy = Some(ProxyUse {
+                name: name.into(),
+                homepage: String::new(),
+                version: None,
+                ends_tls: false,
+                idle: one.idle,
+                steps: one.server_steps.clone(),
+                series: None,
+            });
+            one
+        };
+        let all = [
+            measured("alpha", 3, 9_000, End::OverLimit),
+            through("default", "nginx"),
+            through("single", "haproxy"),
+        ];
+        let rows = rank(&all);
+        let rows: Vec<&Row<'_>> = rows.iter().collect();
+        let found = command(&rows, &workloads()).unwrap().command;
+        let words = "--servers alpha --variants default,single --via haproxy,nginx,none ";
+        assert!(found.contains(words), "{found}");
     }
 
     #[test]

@@ -91,9 +91,15 @@ impl<'a> Row<'a> {
             })
     }
 
+    /// The proxy that its clients came through.
+    pub(crate) fn proxy(&self) -> Option<&'a str> {
+        let mut used = self.repetitions.iter().map(|one| one.proxy.as_ref());
+        used.find_map(|used| used.map(|of| of.name.as_str()))
+    }
+
     /// Whether its clients came through a proxy.
     pub(crate) fn is_behind_proxy(&self) -> bool {
-        self.repetitions.iter().any(|one| one.proxy.is_some())
+        self.proxy().is_some()
     }
 
     /// Which request.
