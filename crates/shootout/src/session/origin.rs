@@ -21,14 +21,22 @@ pub struct Origin {
     /// Name and release.
     kernel: String,
     /// Fingerprint of each server's sources, by its name; absent when they could not be read.
-    sources: BTreeMap<String, Option<String>>,
+    sources: Prints,
+    /// The same of each proxy.
+    #[serde(default)]
+    proxies: Prints,
 }
 
 impl Origin {
     /// That of a run of these rows, here and now.
     pub fn now(rows: &[Row], generator: &Path, kernel: &str) -> Self {
-        let mut sources = BTreeMap::new();
+        let (mut sources, mut proxies) = (BTreeMap::new(), BTreeMap::new());
         for row in rows {
+            if let Some(folder) = &row.proxy {
+                proxies
+                    .entry(folder.proxy.name.clone())
+                    .or_insert_with(|| build::fingerprint(&folder.dir));
+            }
             sources
                 .entry(row.entry.name.clone())
                 .or_insert_with(|| build::fingerprint(&row.entry.dir));
@@ -38,6 +46,7 @@ impl Origin {
             generator: fingerprint(generator).ok(),
             kernel: kernel.to_owned(),
             sources,
+            proxies,
         }
     }
 
@@ -57,23 +66,38 @@ impl Origin {
                 then.kernel, self.kernel
             ));
         }
-        for (server, now) in &self.sources {
-            let changed = then.sources.get(server).is_some_and(|then| then != now);
-            let files: Vec<&str> = kept
-                .iter()
-                .filter(|(of, _)| of == server)
-                .map(|(_, file)| file.as_str())
-                .collect();
-            if changed && !files.is_empty() {
+        let mut changed = |what: String, files: Vec<&str>| {
+            if !files.is_empty() {
                 differences.push(format!(
-                    "the sources of {server} have changed since {} was measured (delete that to \
-                     measure it again)",
+                    "{what} changed since {} was measured (delete that to measure it again)",
                     files.join(", ")
                 ));
             }
+        };
+        let files = |is_of: &dyn Fn(&str, &str) -> bool| -> Vec<&str> {
+            let of = kept.iter().filter(|(server, file)| is_of(server, file));
+            of.map(|(_, file)| file.as_str()).collect()
+        };
+        for server in others(&self.sources, &then.sources) {
+            let of = files(&|name, _| name == server);
+            changed(format!("the sources of {server} have"), of);
+        }
+        for proxy in others(&self.proxies, &then.proxies) {
+            let of = files(&|_, file| file.contains(&format!("via-{proxy}.")));
+            changed(format!("the folder of the proxy {proxy} has"), of);
         }
         differences
     }
+}
+
+type Prints = BTreeMap<String, Option<String>>;
+
+/// Names of those whose fingerprint is another.
+fn others<'a>(now: &'a Prints, then: &'a Prints) -> impl Iterator<Item = &'a str> {
+    let is_other = |(name, print): &(&'a String, &'a Option<String>)| {
+        then.get(*name).is_some_and(|then| then != *print)
+    };
+    now.iter().filter(is_other).map(|(name, _)| name.as_str())
 }
 
 fn fingerprint(file: &Path) -> io::Result<String> {

@@ -91,6 +91,10 @@ fn each_way_is_a_row_and_what_the_proxy_uses_stands_apart() {
     assert_ne!(port(&run), port(&straight.run.unwrap()));
     assert_eq!(running(&project.path("proxies").display().to_string()), 0);
 
+    fs::write(project.path("proxies/relay/relay.conf"), "changed").unwrap();
+    let other = project.shootout("run --resume out");
+    let words = "the folder of the proxy relay has changed since go-example.via-relay.";
+    other.expect(1, &[words, "delete that to measure it again"]);
     let again = project.shootout("run --resume out --via relay");
     again.expect(
         1,

@@ -294,3 +294,25 @@ fn a_fault_that_did_not_happen_outweighs_the_figures_of_a_whole_run_alone() {
     assert_eq!(status, Status::FaultFailed);
     assert!(reason.ends_with(": it began 300 ms late"), "{reason}");
 }
+
+#[test]
+fn what_came_wrong_through_a_proxy_may_be_of_either() {
+    let proxy = ProxyUse {
+        name: "front".into(),
+        homepage: String::new(),
+        version: None,
+        ends_tls: false,
+        idle: None,
+        steps: Vec::new(),
+        series: None,
+    };
+    let said = |proxy: Option<&ProxyUse>, status| {
+        let trouble = Err(Trouble::new(status, "3 lost"));
+        behind(proxy, trouble).unwrap_err().reason
+    };
+    let words = "3 lost; the messages passed through front, which may have done it";
+    assert_eq!(said(Some(&proxy), Status::Faulty), words);
+    assert_eq!(said(None, Status::Faulty), "3 lost");
+    assert_eq!(said(Some(&proxy), Status::Crashed), "3 lost");
+    assert!(behind(Some(&proxy), Ok(())).is_ok());
+}
