@@ -287,6 +287,31 @@ fn a_closed_loop_sends_the_next_sample_when_one_is_complete() {
     assert!(part.faults.is_empty(), "{}", part.faults);
 }
 
+/// Another worker releases a sample, hears only then that the step is given up, and its word comes last.
+#[test]
+fn nothing_is_sent_of_a_step_that_was_given_up() {
+    for finished in [false, true] {
+        let mut world = World::new(Load::closed(4, 20), 10);
+        let ledger = world.begin(20, false);
+        let (first, late) = (ledger.release().unwrap().0, ledger.release().unwrap().0);
+        world.tell(Command::Send(vec![first]));
+        let began_ns = world.clients.now_ns;
+        world.pass(began_ns + MS, 10 * MS, 0..0);
+        world.tell(Command::GiveUp { count: true });
+        let sent = finished.then(|| world.finish().counts.sent);
+        world.tell(Command::Send(vec![late]));
+        world.scenario.turn(&mut world.clients);
+        assert!(world.clients.sent.is_empty(), "{finished}");
+        assert_eq!(sent.unwrap_or_else(|| world.finish().counts.sent), 1);
+        // The next step has its own.
+        let ledger = world.begin(20, false);
+        world.scenario.reset();
+        world.tell(Command::Send(vec![ledger.release().unwrap().0]));
+        world.scenario.turn(&mut world.clients);
+        assert_eq!(world.clients.sent.len(), 1);
+    }
+}
+
 fn every_10_ms(duration_ns: u64) -> OpenLoop {
     OpenLoop {
         rate: 100.0,

@@ -306,6 +306,11 @@ impl Verifier {
         self.step.as_ref()
     }
 
+    /// Whether the step was ended before its time.
+    pub(crate) const fn is_given_up(&self) -> bool {
+        self.given_up
+    }
+
     /// Verifies one message that reached the client in `slot` at `at_ns`.
     #[inline]
     pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {

@@ -15,8 +15,13 @@ use std::sync::Arc;
 const SENDS_AT_ONCE: u32 = 64;
 
 impl Requests {
-    /// Sends a sample, or has it wait for its connection.
+    /// Sends a sample, or has it wait for its connection. Nothing is sent of a step that was given up:
+    /// another worker may have released a sample before it heard of that, and such a request would be in
+    /// no count.
     pub(super) fn send_sample(&mut self, request: Request, clients: &mut dyn Clients) {
+        if self.verifier.is_given_up() {
+            return;
+        }
         let Some(ledger) = self.verifier.step().cloned() else {
             return;
         };
