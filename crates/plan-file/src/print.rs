@@ -15,6 +15,10 @@ struct Printed<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ranked_by: Option<RankedBy>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    nodes: bool,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    via: &'a [String],
     audience: Audience,
     #[serde(skip_serializing_if = "is_none")]
     warm_up: Nanos,
@@ -64,6 +68,8 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, PlanFileError> {
         name,
         reason,
         ranked_by,
+        nodes,
+        via,
         target,
         connection,
         populations,
@@ -80,6 +86,8 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, PlanFileError> {
         name: name.as_deref(),
         reason: reason.as_deref(),
         ranked_by: *ranked_by,
+        nodes: *nodes,
+        via,
         audience: *audience,
         warm_up: *warm_up,
         target,

@@ -39,6 +39,7 @@ pub const MOST_WATCHED: u64 = 50_000_000;
 pub(super) const MOST_NODES: usize = 1000;
 /// Most faults of a run.
 pub(super) const MOST_FAULTS: usize = 1000;
+pub(super) const MOST_PROXIES: usize = 16;
 /// Most source addresses: a network of 16 bits, with some 28,000 ports each.
 pub(super) const MOST_ADDRESSES: usize = 1 << 16;
 /// Most populations of clients.

@@ -43,6 +43,8 @@ pub enum FaultDeed {
     Cut,
     /// What waited passes, and all that follows.
     Heal,
+    /// The proxy takes its configuration again, by the command that its manifest gives.
+    Reload,
 }
 
 impl FaultDeed {
@@ -56,16 +58,22 @@ impl FaultDeed {
             Self::Thaw => "thaw",
             Self::Cut => "cut",
             Self::Heal => "heal",
+            Self::Reload => "reload",
         }
     }
 
-    /// Whether it can be done to such a part: a way is cut and healed, and processes are not.
+    /// Whether it can be done to such a part: a way is cut and healed, and processes are not. Only a proxy
+    /// takes its configuration again.
     pub const fn fits(self, part: FaultPart) -> bool {
-        matches!(self, Self::Cut | Self::Heal) == matches!(part, FaultPart::Link(_))
+        match self {
+            Self::Cut | Self::Heal => matches!(part, FaultPart::Link(_)),
+            Self::Reload => matches!(part, FaultPart::Proxy),
+            _ => !matches!(part, FaultPart::Link(_)),
+        }
     }
 }
 
-/// A part of the server: `node:2`, `broker`, or `link:2`, which lies between node 2 and the broker.
+/// A part of the server: `node:2`, `broker`, `link:2`, which lies between node 2 and the broker, or `proxy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultPart {
     /// A node, by its number from 1 on.
@@ -74,12 +82,14 @@ pub enum FaultPart {
     Broker,
     /// The way between a node and the broker.
     Link(u32),
+    /// The proxy between clients and nodes.
+    Proxy,
 }
 
 /// A text that names no part of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "is no part of a server: write \"node:1\", \"broker\" or \"link:1\", with the number of the node"
+    "is no part of a server: write \"node:1\", \"broker\", \"link:1\" or \"proxy\", with the number of the node"
 )]
 pub struct NoPart;
 
@@ -92,6 +102,7 @@ impl FromStr for FaultPart {
             Some(("node", of)) => number(of).map(Self::Node),
             Some(("link", of)) => number(of).map(Self::Link),
             None if text == "broker" => Ok(Self::Broker),
+            None if text == "proxy" => Ok(Self::Proxy),
             _ => Err(NoPart),
         }
     }
@@ -103,6 +114,7 @@ impl fmt::Display for FaultPart {
             Self::Node(number) => write!(f, "node:{number}"),
             Self::Broker => f.write_str("broker"),
             Self::Link(number) => write!(f, "link:{number}"),
+            Self::Proxy => f.write_str("proxy"),
         }
     }
 }
@@ -114,6 +126,7 @@ enum Tagged {
     Node(u32),
     Broker,
     Link(u32),
+    Proxy,
 }
 
 impl Serialize for FaultPart {
@@ -125,6 +138,7 @@ impl Serialize for FaultPart {
             Self::Node(number) => Tagged::Node(number),
             Self::Broker => Tagged::Broker,
             Self::Link(number) => Tagged::Link(number),
+            Self::Proxy => Tagged::Proxy,
         }
         .serialize(serializer)
     }
@@ -137,6 +151,7 @@ impl<'de> Deserialize<'de> for FaultPart {
                 Tagged::Node(number) => Self::Node(number),
                 Tagged::Broker => Self::Broker,
                 Tagged::Link(number) => Self::Link(number),
+                Tagged::Proxy => Self::Proxy,
             });
         }
         let text = Cow::<'de, str>::deserialize(deserializer)?;
@@ -152,10 +167,10 @@ impl JsonSchema for FaultPart {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A part of the server: `node:2`, `broker`, or `link:2`, which lies between \
-                            node 2 and the broker.",
+            "description": "A part of the server: `node:2`, `broker`, `link:2`, which lies between node 2 \
+                            and the broker, or `proxy`.",
             "type": "string",
-            "pattern": "^(broker|(node|link):[1-9][0-9]*)$"
+            "pattern": "^(broker|proxy|(node|link):[1-9][0-9]*)$"
         })
     }
 }
@@ -170,6 +185,7 @@ mod tests {
             ("node:2", FaultPart::Node(2)),
             ("broker", FaultPart::Broker),
             ("link:1", FaultPart::Link(1)),
+            ("proxy", FaultPart::Proxy),
         ] {
             assert_eq!(text.parse(), Ok(part));
             assert_eq!(part.to_string(), text);

@@ -55,6 +55,12 @@ pub struct Plan {
     /// What ranks servers that kept the limit, where it is not what follows from the load. The load
     /// generator does nothing with it.
     pub ranked_by: Option<RankedBy>,
+    /// Whether `shootout run` measures variants of several nodes with it, and no others. It does so with
+    /// every plan that has `load.watch`. The load generator does nothing with it.
+    pub nodes: bool,
+    /// Names of the proxies through which `shootout run` measures each row, and `none` for the way
+    /// without one; its option --via takes their place. The load generator does nothing with it.
+    pub via: Vec<String>,
     /// Where to connect.
     pub target: Target,
     /// How a client connects.
@@ -88,6 +94,8 @@ impl Default for Plan {
             name: None,
             reason: None,
             ranked_by: None,
+            nodes: false,
+            via: Vec::new(),
             target: Target::default(),
             connection: Connection::default(),
             populations: vec![Population::default()],

@@ -15,5 +15,7 @@ pub mod workload;
 
 pub use folder::{LOCAL, Project, ProxyFolder, ServerFolder};
 pub use leaves::leaves;
-pub use names::{contestant, contestants, folder_of, in_results, through, variant_behind};
+pub use names::{
+    NO_PROXY, contestant, contestants, folder_of, in_results, through, variant_behind,
+};
 pub use refusal::Refusal;

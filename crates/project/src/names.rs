@@ -5,6 +5,9 @@ use crate::manifest::DEFAULT_VARIANT;
 /// What the second row of a server has behind the server's name. No folder may be named so.
 const AGAIN: &str = "~again";
 
+/// The word for the way to a server without a proxy. No folder of a proxy may be named so.
+pub const NO_PROXY: &str = "none";
+
 /// The folder of a server by its name in results.
 pub fn folder_of(name: &str) -> &str {
     name.strip_suffix(AGAIN).unwrap_or(name)

@@ -9,6 +9,7 @@ use record::Network;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
 
 /// Options of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,18 +30,19 @@ pub struct RunOptions {
     pub twice: Vec<String>,
     /// How often each row is measured.
     pub repeat: u32,
+    /// In which order.
+    #[serde(default)]
+    pub order: RowOrder,
     /// Which cores.
     pub pin: Pin,
     /// What lies between server and clients; loopback, when absent.
     #[serde(default)]
     pub network: Option<Network>,
-    /// The proxies through which each row is measured, and [`NO_PROXY`]; without any, when empty.
+    /// The proxies through which each row is measured, and [`project::NO_PROXY`]; those of each workload,
+    /// when empty.
     #[serde(default)]
     pub via: Vec<String>,
 }
-
-/// The word for no proxy.
-pub const NO_PROXY: &str = "none";
 
 /// Which variants are measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +54,33 @@ pub enum VariantChoice {
     First,
     /// Those of these names.
     Named(Vec<String>),
+}
+
+/// The order of the rows of a workload in each round of repetitions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowOrder {
+    /// By the names of servers, and as the manifests list their variants.
+    #[default]
+    Listed,
+    /// Drawn by lot for each round, all from this number.
+    Drawn(u32),
+}
+
+/// A text that names no order.
+#[derive(Debug, thiserror::Error)]
+#[error("write `listed`, or the number of a draw that a run has printed")]
+pub struct NoOrder;
+
+impl FromStr for RowOrder {
+    type Err = NoOrder;
+
+    fn from_str(text: &str) -> Result<Self, NoOrder> {
+        match text {
+            "listed" => Ok(Self::Listed),
+            number => number.parse().map(Self::Drawn).map_err(|_| NoOrder),
+        }
+    }
 }
 
 /// Which cores the server and the generator get.
@@ -82,6 +111,7 @@ impl Default for RunOptions {
             dialects: Vec::new(),
             twice: Vec::new(),
             repeat: 1,
+            order: RowOrder::Listed,
             pin: Pin::Auto,
             network: None,
             via: Vec::new(),

@@ -8,13 +8,15 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// Parts of a plan that decide nothing of what a step measures: where a server listens, random
-/// choices, what a workload is called, and how finely clients are told.
-const NO_MATTER: [&str; 6] = [
+/// choices, what a workload is called and which rows it has, and how finely clients are told.
+const NO_MATTER: [&str; 8] = [
     "target",
     "generator.seed",
     "name",
     "reason",
     "ranked_by",
+    "nodes",
+    "via",
     "clients.steps",
 ];
 

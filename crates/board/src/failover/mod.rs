@@ -170,7 +170,11 @@ impl<'m> Failover<'m> {
 /// Whether something fails by it; the others mend.
 pub(crate) const fn does_harm(deed: FaultDeed) -> bool {
     match deed {
-        FaultDeed::Kill | FaultDeed::Terminate | FaultDeed::Freeze | FaultDeed::Cut => true,
+        FaultDeed::Kill
+        | FaultDeed::Terminate
+        | FaultDeed::Freeze
+        | FaultDeed::Cut
+        | FaultDeed::Reload => true,
         FaultDeed::Start | FaultDeed::Thaw | FaultDeed::Heal => false,
     }
 }

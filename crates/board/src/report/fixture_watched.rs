@@ -89,7 +89,11 @@ pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRe
         let deed = fault.deed;
         matches!(
             deed,
-            FaultDeed::Kill | FaultDeed::Terminate | FaultDeed::Freeze | FaultDeed::Cut
+            FaultDeed::Kill
+                | FaultDeed::Terminate
+                | FaultDeed::Freeze
+                | FaultDeed::Cut
+                | FaultDeed::Reload
         )
     });
     let since: Vec<usize> = harm

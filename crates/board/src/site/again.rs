@@ -6,7 +6,7 @@ use plan::Plan;
 use project::leaves;
 use project::manifest::Dialect;
 use project::workload;
-use project::{folder_of, variant_behind};
+use project::{NO_PROXY, folder_of, variant_behind};
 use record::RunRecord;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ pub(super) fn command(rows: &[&Row<'_>], workloads: &Path) -> Option<Again> {
         joined(rows.iter().map(|row| variant(row)).collect()),
     );
     if rows.iter().any(|row| row.is_behind_proxy()) {
-        let ways = rows.iter().map(|row| row.proxy().unwrap_or("none"));
+        let ways = rows.iter().map(|row| row.proxy().unwrap_or(NO_PROXY));
         option("--via", joined(ways.collect()));
     }
     if let Some(dialect) = Dialect::of_record(row.dialect()) {

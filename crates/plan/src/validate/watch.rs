@@ -1,6 +1,6 @@
 //! What a plan may say of messages that are watched, of the nodes of a server, and of faults.
 
-use super::super::bounds::{MOST_FAULTS, MOST_NODES, MOST_WATCHED, RATES, TIMES};
+use super::super::bounds::{MOST_FAULTS, MOST_NODES, MOST_PROXIES, MOST_WATCHED, RATES, TIMES};
 use super::super::error::{Checked, contradiction, within};
 use super::{Audience, Clients, LONGEST, Load, Nanos, Plan, Population, Reading, Target, Watch};
 
@@ -64,12 +64,24 @@ impl Plan {
             if !fault.deed.fits(fault.what) {
                 return Err(contradiction(
                     "fault.do",
-                    "is not what can be done there: a link is cut and healed, a node or the broker is \
-                     killed, terminated, started, frozen or thawed",
+                    "is not what can be done there: a link is cut and healed, a proxy is reloaded, and a \
+                     node, the broker or a proxy is killed, terminated, started, frozen or thawed",
                 ));
             }
         }
         Ok(())
+    }
+
+    pub(super) fn validate_via(&self) -> Checked {
+        within("via", self.via.len(), (0, MOST_PROXIES))?;
+        let is_twice = |at: usize| self.via[..at].contains(&self.via[at]);
+        match (0..self.via.len()).any(is_twice) {
+            true => Err(contradiction(
+                "via",
+                "names a proxy twice: write each name once",
+            )),
+            false => Ok(()),
+        }
     }
 }
 

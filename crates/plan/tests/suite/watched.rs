@@ -11,7 +11,7 @@ fn with(pointer: &str, value: Value) -> Result<(), PlanError> {
         "populations": [{"reads": "full", "life": "stays", "reconnect": "never"}],
         "clients": {"steps": {"first": 100, "add": 0, "count": 1}},
         "load": {"watch": {"rate": 50.0, "duration": "60s", "patience": "5s"}},
-        "audience": "everyone", "warm_up": "0s",
+        "audience": "everyone", "warm_up": "0s", "nodes": false, "via": [],
         "fault": [{"at": "10s", "jitter": "1s", "do": "kill", "what": "node:2"}],
     });
     *plan.pointer_mut(pointer).expect("the example has it") = value;
@@ -34,6 +34,10 @@ fn what_can_be_watched_is_permitted() {
         ("/fault", fault("59s", "terminate", "broker")),
         ("/fault", fault("0s", "freeze", "node:16")),
         ("/fault", fault("1s", "heal", "link:1")),
+        ("/fault", fault("1s", "reload", "proxy")),
+        ("/fault", fault("1s", "freeze", "proxy")),
+        ("/nodes", json!(true)),
+        ("/via", json!(["none", "nginx"])),
         ("/clients/steps/first", json!(16_666)),
     ] {
         assert_eq!(with(pointer, value.clone()), Ok(()), "{pointer} {value}");
@@ -70,6 +74,10 @@ fn what_cannot_be_watched_is_named() {
         ("/fault", fault("1s", "kill", "link:1"), "fault.do"),
         ("/fault", fault("1s", "cut", "node:1"), "fault.do"),
         ("/fault", fault("1s", "cut", "broker"), "fault.do"),
+        ("/fault", fault("1s", "cut", "proxy"), "fault.do"),
+        ("/fault", fault("1s", "reload", "node:1"), "fault.do"),
+        ("/via", json!(["nginx", "none", "nginx"]), "via"),
+        ("/via", json!(vec!["a"; 17]), "via"),
         ("/target/unix_socket", unix, "target.nodes"),
         ("/target/proxy", json!("http://a:1"), "target.nodes"),
         ("/target/resolve", json!(["a:1:127.0.0.1"]), "target.nodes"),

@@ -25,8 +25,12 @@ pub(super) const BUILD: [&str; 2] = ["bin", "dir"];
 /// Those of a service's command.
 pub(super) const SERVICE: [&str; 4] = ["host", "threads", "bin", "dir"];
 /// Those of a proxy's command.
-pub(super) const PROXY: [&str; 11] = [
-    "host", "port", "server", "threads", "files", "dir", "run", "config", "cert", "key", "pem",
+pub(super) const PROXY: [&str; 10] = [
+    "host", "port", "threads", "files", "dir", "run", "config", "cert", "key", "pem",
+];
+/// Those of the command that reloads a proxy.
+pub(super) const RELOAD: [&str; 11] = [
+    "pid", "host", "port", "threads", "files", "dir", "run", "config", "cert", "key", "pem",
 ];
 /// What the name of a service's port begins with.
 pub(super) const SERVICE_PREFIX: &str = "service:";

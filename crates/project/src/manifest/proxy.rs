@@ -38,19 +38,27 @@ pub struct Proxy {
     pub config: String,
     /// The same where it ends TLS; absent where it cannot.
     pub tls_config: Option<String>,
+    /// What has it take its configuration again while it runs, with placeholders; absent where it cannot.
+    pub reload: Option<Vec<String>>,
     /// Longest time from the start to the first echo that is answered through it.
     pub ready_timeout: Duration,
     /// Time from TERM to KILL.
     pub grace: Duration,
 }
 
+/// The placeholder of what is behind it.
+const SERVER: &str = "{server}";
+
 /// What the placeholders of a proxy stand for.
 #[derive(Clone, Debug)]
 pub struct ProxyValues {
     /// Where it listens: `{host}` and `{port}`.
     pub listens: SocketAddr,
-    /// The server behind it: `{server}`.
-    pub server: SocketAddr,
+    /// The server behind it, or the nodes of that: a line of the configuration with `{server}` stands there
+    /// once for each, with its number from 1 for `{node}`.
+    pub servers: Vec<SocketAddr>,
+    /// Its process, once it runs: `{pid}`.
+    pub pid: Option<u32>,
     /// Number of cores: `{threads}`.
     pub threads: usize,
     /// Files that it may open, with which some proxies reserve memory: `{files}`.
@@ -87,6 +95,7 @@ struct Run {
     env: raw::Env,
     config: Spanned<String>,
     tls_config: Option<Spanned<String>>,
+    reload: Option<raw::Words>,
     ready_timeout: Option<Spanned<String>>,
     grace: Option<Spanned<String>>,
 }
@@ -118,6 +127,7 @@ impl Proxy {
             env: env(&raw.run.env, Known::Proxy, p),
             config: file_name(&raw.run.config, p),
             tls_config: raw.run.tls_config.map(|name| file_name(&name, p)),
+            reload: raw.run.reload.map(|of| command(of, Known::Reload, p)),
             ready_timeout: duration(raw.run.ready_timeout.as_ref(), READY_TIMEOUT, p),
             grace: duration(raw.run.grace.as_ref(), GRACE, p),
             name: raw.name.into_inner(),
@@ -162,20 +172,50 @@ fn file_name(raw: &Spanned<String>, p: &mut Problems<'_>) -> String {
 }
 
 impl ProxyValues {
-    /// Replaces the placeholders of `text`. Other text in braces stays as it is: it belongs to the
-    /// configuration.
+    /// The same when it runs.
+    #[must_use]
+    pub fn of_process(self, pid: u32) -> Self {
+        Self {
+            pid: Some(pid),
+            ..self
+        }
+    }
+
+    /// The configuration that is made of a template.
+    pub fn configuration(&self, template: &str) -> String {
+        let lines = template.split_inclusive('\n');
+        let lines = lines.flat_map(|line| self.for_each_server(line));
+        lines.map(|line| self.expand(&line)).collect()
+    }
+
+    fn for_each_server(&self, line: &str) -> Vec<String> {
+        if !line.contains(SERVER) {
+            return vec![line.to_owned()];
+        }
+        let servers = (1..).zip(&self.servers);
+        let filled = |(number, server): (u32, &SocketAddr)| {
+            let line = line.replace(SERVER, &server.to_string());
+            line.replace("{node}", &number.to_string())
+        };
+        servers.map(filled).collect()
+    }
+
+    /// Replaces the placeholders of a word of a command, or of the environment. Other text in braces stays
+    /// as it is.
     pub fn expand(&self, text: &str) -> String {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
         let mut values = vec![
             ("{host}", self.listens.ip().to_string()),
             ("{port}", self.listens.port().to_string()),
-            ("{server}", self.server.to_string()),
             ("{threads}", self.threads.to_string()),
             ("{files}", self.files.to_string()),
             ("{dir}", shown(&self.dir)),
             ("{run}", shown(&self.run)),
             ("{config}", shown(&self.config)),
         ];
+        if let Some(pid) = self.pid {
+            values.push(("{pid}", pid.to_string()));
+        }
         if let Some([cert, key, pem]) = &self.certificate {
             let files = [("{cert}", cert), ("{key}", key), ("{pem}", pem)];
             values.extend(files.map(|(name, path)| (name, shown(path))));
@@ -206,6 +246,7 @@ matches = 'front (\S+)'
 [run]
 command = ["front", "-f", "{config}", "-p", "{run}/pid"]
 config = "front.cfg"
+reload = ["kill", "-HUP", "{pid}"]
 "#;
 
     fn parse(text: &str) -> Result<Proxy, String> {
@@ -223,7 +264,8 @@ config = "front.cfg"
         );
         let values = ProxyValues {
             listens: "127.0.0.1:8000".parse().unwrap(),
-            server: "127.0.0.1:9000".parse().unwrap(),
+            servers: vec!["127.0.0.1:9000".parse().unwrap()],
+            pid: None,
             threads: 2,
             files: 20_000,
             dir: "/p/proxies/front".into(),
@@ -231,14 +273,43 @@ config = "front.cfg"
             config: "/l/run/front.cfg".into(),
             certificate: Some(["/l/c".into(), "/l/k".into(), "/l/p".into()]),
         };
-        let text = "{host}:{port} -> {server} {threads} {files} {dir} {run} {cert} {key} {pem} {other} { x }";
+        let text = "{host}:{port} {threads} {files} {dir} {run} {cert} {key} {pem} {other} { x }";
         assert_eq!(
             values.expand(text),
-            "127.0.0.1:8000 -> 127.0.0.1:9000 2 20000 /p/proxies/front /l/run /l/c /l/k /l/p {other} { x }"
+            "127.0.0.1:8000 2 20000 /p/proxies/front /l/run /l/c /l/k /l/p {other} { x }"
         );
         assert_eq!(
             values.expand(&proxy.command.join(" ")),
             "front -f /l/run/front.cfg -p /l/run/pid"
+        );
+        assert_eq!(
+            values
+                .of_process(7)
+                .expand(&proxy.reload.unwrap().join(" ")),
+            "kill -HUP 7"
+        );
+    }
+
+    #[test]
+    fn a_line_of_the_configuration_stands_once_for_each_node() {
+        let values = ProxyValues {
+            listens: "127.0.0.1:8000".parse().unwrap(),
+            servers: vec![
+                "127.0.0.1:9000".parse().unwrap(),
+                "127.0.0.1:9001".parse().unwrap(),
+            ],
+            pid: None,
+            threads: 2,
+            files: 20_000,
+            dir: "/p".into(),
+            run: "/r".into(),
+            config: "/r/c".into(),
+            certificate: None,
+        };
+        let template = "at {port} {\n  n{node} {server};\n}\nlast {threads} {node}";
+        assert_eq!(
+            values.configuration(template),
+            "at 8000 {\n  n1 127.0.0.1:9000;\n  n2 127.0.0.1:9001;\n}\nlast 2 {node}"
         );
     }
 
@@ -260,6 +331,8 @@ config = "front.cfg"
                 "{conf}",
                 "unknown placeholder \"conf\"; did you mean \"config\"?",
             ),
+            ("{run}/pid", "{pid}", "unknown placeholder \"pid\""),
+            ("{run}/pid", "{server}", "unknown placeholder \"server\""),
             (
                 "\"front.cfg\"",
                 "\"../front.cfg\"",

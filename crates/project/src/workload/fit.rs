@@ -2,7 +2,7 @@
 
 use super::NamedPlan;
 use crate::manifest::{Dialect, Manifest, Proxy, Variant, Workload};
-use plan::FaultPart;
+use plan::{FaultDeed, FaultPart};
 
 impl NamedPlan {
     /// Why this variant is not measured with this plan in this message format; `None` when it is.
@@ -11,8 +11,22 @@ impl NamedPlan {
     /// offer it sends what the variant without compression sends: it would stand in the ranking a
     /// second time, under a name that promises compressed messages. A variant with TLS is measured only
     /// where the plan asks for it, since its every message costs more. A variant with nodes is measured only
-    /// where the plan is about the failure of nodes.
+    /// where the plan is for nodes.
     pub fn unfit(&self, variant: &Variant, dialect: Dialect) -> Option<String> {
+        let reason = self.unfit_server(variant, dialect);
+        reason.or_else(|| self.unfit_straight())
+    }
+
+    /// What is said against a row without a proxy, whatever its server is.
+    fn unfit_straight(&self) -> Option<String> {
+        let mut faults = self.plan.faults.iter();
+        faults.any(|fault| fault.what == FaultPart::Proxy).then(|| {
+            "no proxy stands before it, and a fault of this workload is of the proxy".into()
+        })
+    }
+
+    /// What is said against a server, by whatever way clients come to it.
+    fn unfit_server(&self, variant: &Variant, dialect: Dialect) -> Option<String> {
         let request = self.request();
         if !variant.dialects.contains(&dialect) {
             return Some(format!(
@@ -54,18 +68,22 @@ impl NamedPlan {
         if self.is_secure() && proxy.tls_config.is_none() {
             return Some(format!("{} is set up without TLS", proxy.name));
         }
-        if self.is_for_nodes() {
-            return Some("a proxy stands before one server, and this workload is for nodes".into());
+        let mut faults = self.plan.faults.iter();
+        if proxy.reload.is_none() && faults.any(|fault| fault.deed == FaultDeed::Reload) {
+            return Some(format!(
+                "the manifest of {} has no command that reloads it",
+                proxy.name
+            ));
         }
         let behind = Variant {
             tls: self.is_secure(),
             ..variant.clone()
         };
-        self.unfit(&behind, dialect)
+        self.unfit_server(&behind, dialect)
     }
 
-    /// What is said against the nodes of a variant, where this plan is about nodes that fail, and of a
-    /// variant with nodes where it is not: each broadcast goes through a broker there.
+    /// What is said against the nodes of a variant, where this plan is for nodes, and of a variant with
+    /// nodes where it is not: each broadcast goes through a broker there.
     fn unfit_nodes(&self, variant: &Variant) -> Option<String> {
         let nodes = match (self.is_for_nodes(), variant.nodes) {
             (false, None) => return None,
@@ -95,7 +113,7 @@ impl NamedPlan {
     pub fn is_for(&self, manifest: &Manifest) -> bool {
         let fits = |variant: &Variant| {
             let mut dialects = variant.dialects.iter();
-            dialects.any(|dialect| self.unfit(variant, *dialect).is_none())
+            dialects.any(|dialect| self.unfit_server(variant, *dialect).is_none())
         };
         manifest.variants.iter().any(fits)
     }
@@ -107,7 +125,8 @@ impl NamedPlan {
 
     /// Whether it is about a server of several nodes.
     pub fn is_for_nodes(&self) -> bool {
-        self.plan.watch().is_some() || !self.plan.faults.is_empty()
+        let plan = &self.plan;
+        plan.nodes || plan.watch().is_some() || !plan.faults.is_empty()
     }
 
     /// Whether clients offer permessage-deflate.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const SECRET: &str = "Kx82nvQ0";
 
 /// Texts of a plan that can hold a secret, by type and member. `plan` plants one in each.
-const OF_PLANS: [&str; 29] = [
+const OF_PLANS: [&str; 30] = [
     "Connection.cookies",
     "Connection.headers",
     "Connection.origin",
@@ -29,6 +29,7 @@ const OF_PLANS: [&str; 29] = [
     "OpeningExchange.send",
     "Plan.name",
     "Plan.reason",
+    "Plan.via",
     "RequestKind.message",
     "Requests.broadcast",
     "Requests.echo",

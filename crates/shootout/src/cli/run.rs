@@ -1,13 +1,14 @@
 //! The options of `shootout run`, and the run options that they make.
 
 use crate::network;
-use crate::options::{Pin, RunOptions, VariantChoice};
+use crate::options::{Pin, RowOrder, RunOptions, VariantChoice};
 use clap::{Args, value_parser};
 use project::Refusal;
 use project::manifest::Dialect;
 use project::workload::{self, NamedPlan, ScopedSet};
 use record::Network;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 const EXAMPLES: &str = "\
 Without options it measures every server and variant that can be built here with the workload
@@ -74,6 +75,10 @@ pub struct RunArgs {
     /// Repetitions of each row, interleaved, with the server restarted for each [default: 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
+    /// RowOrder of the rows of a workload in each round: `listed`, or the number of a draw that a run has
+    /// printed [default: a new draw; with --quick listed]
+    #[arg(long, value_name = "ORDER")]
+    pub order: Option<RowOrder>,
     /// Measures these servers twice, each time as a row of its own, NAME and NAME~again: how far the
     /// two differ is what chance does to any two rows
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
@@ -133,6 +138,10 @@ impl RunArgs {
                 true => VariantChoice::First,
                 false => VariantChoice::All,
             },
+            order: match self.quick {
+                true => RowOrder::Listed,
+                false => RowOrder::Drawn(draw()),
+            },
             ..RunOptions::default()
         };
         Ok(self.with(base))
@@ -189,11 +198,18 @@ impl RunArgs {
             dialects: given(&distinct(&self.dialects), base.dialects),
             twice: given(&self.twice, base.twice),
             repeat: self.repeat.unwrap_or(base.repeat),
+            order: self.order.unwrap_or(base.order),
             pin,
             network: self.network.clone().or(base.network),
             via: given(&distinct(&self.via), base.via),
         }
     }
+}
+
+/// A number for a draw that nobody has chosen.
+fn draw() -> u32 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |now| now.subsec_nanos() / 1_000)
 }
 
 /// Each value once, in the order of the first.

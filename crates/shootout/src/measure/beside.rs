@@ -39,6 +39,9 @@ impl Beside for Meanwhile<'_> {
             self.sampler.follow_also(&new);
             self.pids = pids;
         }
+        if let Some(proxy) = &mut self.proxy {
+            proxy.follow(server);
+        }
         wait
     }
 }

@@ -59,7 +59,7 @@ impl Timetable {
     pub(super) fn links(faults: &[Fault]) -> BTreeSet<u32> {
         let number = |fault: &Fault| match fault.what {
             FaultPart::Link(number) => Some(number),
-            FaultPart::Node(_) | FaultPart::Broker => None,
+            FaultPart::Node(_) | FaultPart::Broker | FaultPart::Proxy => None,
         };
         faults.iter().filter_map(number).collect()
     }

@@ -65,7 +65,10 @@ impl Bench<'_> {
 }
 
 /// Follows the processes of a proxy, which are not those of the server.
-pub(super) struct Followed(Sampler);
+pub(super) struct Followed {
+    sampler: Sampler,
+    pid: u32,
+}
 
 impl Followed {
     /// Follows the proxy before a server; `None` where it has none.
@@ -78,15 +81,16 @@ impl Followed {
             .and_then(|sampler| sampler);
         let sampler = sampler
             .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
-        Ok(Some(Self(sampler)))
+        Ok(Some(Self { sampler, pid }))
     }
 
     pub(super) fn steps(&self) -> OfProxy<'_> {
-        let idle = self.0.snapshot();
+        let idle = self.sampler.snapshot();
         OfProxy {
-            sampler: &self.0,
+            sampler: &self.sampler,
+            pid: self.pid,
             idle,
-            steps: Steps::new(&self.0, idle.at),
+            steps: Steps::new(&self.sampler, idle.at),
         }
     }
 }
@@ -94,6 +98,7 @@ impl Followed {
 /// What a proxy uses, step by step.
 pub(super) struct OfProxy<'a> {
     sampler: &'a Sampler,
+    pid: u32,
     idle: Snapshot,
     steps: Steps<'a>,
 }
@@ -101,6 +106,15 @@ pub(super) struct OfProxy<'a> {
 impl OfProxy<'_> {
     pub(super) fn event(&mut self, event: &Event) {
         self.steps.event(event);
+    }
+
+    /// Follows the proxy also when it was started again.
+    pub(super) fn follow(&mut self, server: &Server) {
+        let Some((pid, _)) = server.proxy().filter(|(pid, _)| *pid != self.pid) else {
+            return;
+        };
+        self.sampler.follow_also(&[pid]);
+        self.pid = pid;
     }
 
     /// Writes what was used down, when the generator has ended.

@@ -2,17 +2,24 @@
 //!
 //! Pure: from options and manifests to a list. Repetitions are interleaved, round after round over
 //! all rows: a machine that becomes slower in the course of an hour slows every row alike. Within a
-//! round one workload follows the other, so that the rows of a ranking are measured close together.
+//! round one workload follows the other, so that the rows of a ranking are measured close together. Their
+//! order is drawn by lot, so that none is always measured behind the same other.
 
-use crate::options::{RunOptions, VariantChoice};
+mod ways;
+
+use crate::options::{RowOrder, RunOptions, VariantChoice};
 use project::Refusal;
 use project::manifest::{
     DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion,
 };
 use project::workload::{NamedPlan, Schedule};
-use project::{ProxyFolder, ServerFolder, contestant, in_results, through};
+use project::{ServerFolder, contestant, in_results, through};
+use rand::SeedableRng as _;
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
 use record::ServerIdentity;
 use std::sync::Arc;
+pub use ways::{Way, Ways};
 
 /// One measurement that is to be made.
 #[derive(Clone, Debug)]
@@ -30,7 +37,7 @@ pub struct Row {
     /// It is the second row of a server that is measured twice.
     pub again: bool,
     /// The proxy between clients and server.
-    pub proxy: Option<Arc<ProxyFolder>>,
+    pub proxy: Way,
 }
 
 /// The rows, and what the options leave out of the manifests, in words.
@@ -118,10 +125,7 @@ impl Row {
     }
 }
 
-/// Ways to a server: through a proxy, or straight.
-pub type Ways = [Option<Arc<ProxyFolder>>];
-
-/// The rows for these options, each by each of these ways.
+/// The rows for these options, each by each of the ways of its workload.
 ///
 /// # Errors
 /// When a variant is named that no selected server has, or nothing is left to measure.
@@ -130,21 +134,34 @@ pub fn plan(entries: &[ServerFolder], ways: &Ways, options: &RunOptions) -> Resu
     check_twice(entries, &options.twice)?;
     let mut planned = Rows::default();
     for workload in &options.workloads {
-        planned.add((entries, ways), options, &Arc::new(workload.clone()));
+        planned.add(
+            (entries, &ways.to(workload)),
+            options,
+            &Arc::new(workload.clone()),
+        );
     }
     if planned.rows.is_empty() {
         return Err(nothing(&planned));
     }
     let round = std::mem::take(&mut planned.rows);
     planned.rows = (1..=options.repeat)
-        .flat_map(|repetition| {
-            round.iter().map(move |row| Row {
-                repetition,
-                ..row.clone()
-            })
-        })
+        .flat_map(|repetition| in_order(round.clone(), options.order, repetition))
         .collect();
     Ok(planned)
+}
+
+/// The rows of a round in the order in which they are measured.
+fn in_order(mut round: Vec<Row>, order: RowOrder, repetition: u32) -> Vec<Row> {
+    for row in &mut round {
+        row.repetition = repetition;
+    }
+    if let RowOrder::Drawn(number) = order {
+        let seed = u64::from(number) << 32 | u64::from(repetition);
+        let mut draws = ChaCha8Rng::seed_from_u64(seed);
+        let of_workloads = round.chunk_by_mut(|a, b| a.workload.name == b.workload.name);
+        of_workloads.for_each(|rows| rows.shuffle(&mut draws));
+    }
+    round
 }
 
 fn nothing(planned: &Rows) -> Refusal {
@@ -173,7 +190,7 @@ impl Rows {
     /// Adds the rows of one workload; those that are there twice stand apart, at the end.
     fn add(
         &mut self,
-        of: (&[ServerFolder], &Ways),
+        of: (&[ServerFolder], &[Way]),
         options: &RunOptions,
         workload: &Arc<NamedPlan>,
     ) {
@@ -192,7 +209,7 @@ impl Rows {
 
     fn add_once(
         &mut self,
-        (entries, ways): (&[ServerFolder], &Ways),
+        (entries, ways): (&[ServerFolder], &[Way]),
         options: &RunOptions,
         workload: &Arc<NamedPlan>,
     ) {
@@ -201,7 +218,7 @@ impl Rows {
             _ => options.dialects.clone(),
         };
         for entry in entries {
-            let row = |subject, dialect, way: &Option<Arc<ProxyFolder>>| Row {
+            let row = |subject, dialect, way: &Way| Row {
                 entry: entry.clone(),
                 subject,
                 workload: Arc::clone(workload),
@@ -219,7 +236,7 @@ impl Rows {
                     continue;
                 }
             };
-            let unfit = |variant: &Variant, dialect, way: &Option<Arc<ProxyFolder>>| match way {
+            let unfit = |variant: &Variant, dialect, way: &Way| match way {
                 None => workload.unfit(variant, dialect),
                 Some(folder) => workload.unfit_through(&folder.proxy, variant, dialect),
             };

@@ -4,13 +4,14 @@ use super::*;
 use plan::{
     Audience, Compression, Connect, Fault, FaultDeed, FaultPart, Load, Nanos, Rooms as InRooms,
 };
+use project::ProxyFolder;
 use project::manifest::{Proxy, Scope, Service};
 use std::path::Path;
 use std::time::Duration;
 
 /// The rows without a proxy.
 fn plan(entries: &[ServerFolder], options: &RunOptions) -> Result<Rows, Refusal> {
-    super::plan(entries, &[None], options)
+    super::plan(entries, &Ways::default(), options)
 }
 
 fn entry(name: &str, variants: &[&str]) -> ServerFolder {
@@ -34,6 +35,49 @@ fn entry(name: &str, variants: &[&str]) -> ServerFolder {
 
 fn names(rows: &Rows) -> Vec<String> {
     rows.rows.iter().map(Row::file_name).collect()
+}
+
+#[test]
+fn the_order_of_each_round_is_drawn_and_a_number_draws_it_again() {
+    let entries = [
+        entry("a", &["x", "y", "z"]),
+        entry("b", &["x", "y", "z"]),
+        entry("c", &["x", "y", "z"]),
+    ];
+    let other = NamedPlan {
+        name: "other".into(),
+        ..NamedPlan::default()
+    };
+    let drawn = |order| {
+        let options = RunOptions {
+            repeat: 2,
+            workloads: vec![NamedPlan::default(), other.clone()],
+            order,
+            ..RunOptions::default()
+        };
+        names(&plan(&entries, &options).unwrap())
+    };
+    let (listed, one) = (drawn(RowOrder::Listed), drawn(RowOrder::Drawn(1)));
+    assert_eq!(one, drawn(RowOrder::Drawn(1)));
+    assert_ne!(one, drawn(RowOrder::Drawn(2)));
+    // Each round has all rows of one workload, then all of the other, in another order than the round
+    // before.
+    let is_next = |part: usize| (part * 9..part * 9 + 9).collect::<Vec<_>>();
+    for part in 0..4 {
+        let of = |all: &[String]| -> Vec<String> {
+            is_next(part)
+                .into_iter()
+                .map(|at| all[at].clone())
+                .collect()
+        };
+        let (mut was, mut now) = (of(&listed), of(&one));
+        assert_ne!(was, now);
+        was.sort();
+        now.sort();
+        assert_eq!(was, now);
+    }
+    let without_round = |at: usize| one[at].rsplit_once('.').unwrap().0;
+    assert!((0..18).any(|at| without_round(at) != without_round(at + 18)));
 }
 
 fn unfit(rows: &Rows) -> Vec<String> {
@@ -395,14 +439,15 @@ fn a_workload_of_failing_nodes_has_the_variants_with_nodes_and_no_other_has() {
 fn each_variant_is_a_row_for_each_way_that_fits_it() {
     let text = include_str!("../../../../proxies/haproxy/proxy.toml");
     let proxy = Proxy::parse(text, Path::new("proxy.toml"), "haproxy").unwrap();
-    let folder = |tls_config| {
-        Some(Arc::new(ProxyFolder {
+    let ways = |tls_config: Option<&str>, options: &RunOptions| {
+        let folder = ProxyFolder {
             dir: "/".into(),
             proxy: Proxy {
-                tls_config,
+                tls_config: tls_config.map(str::to_owned),
                 ..proxy.clone()
             },
-        }))
+        };
+        Ways::of(options, |_| Ok(folder.clone())).unwrap()
     };
     let mut entries = [
         entry("go-example", &["a", "secure"]),
@@ -415,8 +460,8 @@ fn each_variant_is_a_row_for_each_way_that_fits_it() {
             .collect()
     };
     let mut options = RunOptions::default();
-    let ways = [None, folder(None)];
-    let planned = super::plan(&entries, &ways, &options).unwrap();
+    options.via = vec!["none".into(), "haproxy".into()];
+    let planned = super::plan(&entries, &ways(None, &options), &options).unwrap();
     assert_eq!(
         names(&planned),
         [
@@ -441,7 +486,8 @@ fn each_variant_is_a_row_for_each_way_that_fits_it() {
 
     // The proxy ends the TLS of the clients, before variants that have none.
     options.workloads[0].plan.connection.tls = Some(plan::Tls::default());
-    let planned = super::plan(&entries, &[None, folder(Some("tls.cfg".into()))], &options).unwrap();
+    let with_tls = ways(Some("tls.cfg"), &options);
+    let planned = super::plan(&entries, &with_tls, &options).unwrap();
     assert_eq!(
         names(&planned),
         [
@@ -450,7 +496,7 @@ fn each_variant_is_a_row_for_each_way_that_fits_it() {
             "js-example.via-haproxy"
         ]
     );
-    let refused = super::plan(&entries[1..], &ways, &options).unwrap_err();
+    let refused = super::plan(&entries[1..], &ways(None, &options), &options).unwrap_err();
     assert!(
         refused
             .to_string()

@@ -57,10 +57,12 @@ impl Server {
         self.nodes.iter().map(Part::port).collect()
     }
 
-    /// The addresses of its nodes, in order; none where it has one.
+    /// The addresses of its nodes, in order, where clients choose one; none where it has one node, or a
+    /// proxy chooses.
     pub fn addresses(&self) -> Vec<SocketAddr> {
+        let clients_choose = self.nodes.len() > 1 && self.front.is_none();
         let addresses = self.nodes.iter().map(address);
-        addresses.filter(|_| self.nodes.len() > 1).collect()
+        addresses.filter(|_| clients_choose).collect()
     }
 
     /// Where clients connect: its WebSocket, that of its first node, or that of the proxy before it.

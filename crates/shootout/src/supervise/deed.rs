@@ -1,8 +1,9 @@
 //! What a fault of a workload does to a part of a server that is up, and how it is seen that it is done.
 
 use super::cluster::Server;
-use super::part::{LaunchError, Part};
+use super::part::{Death, LaunchError, Part};
 use super::port;
+use crate::process::describe_exit;
 use conformance::Target;
 use plan::{FaultDeed, FaultPart};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(10);
 /// Longest time until killed processes have gone.
 const DYING: Duration = Duration::from_secs(5);
+/// Longest time that the command takes that reloads a proxy.
+const RELOADING: Duration = Duration::from_secs(10);
 
 /// Why a deed was not done.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +46,15 @@ pub enum DeedError {
     /// The thread that asks has panicked, which it has printed.
     #[error("it was not asked whether it is ready")]
     Unasked,
+    /// Its manifest does not say how it is reloaded.
+    #[error("the manifest of {0} has no command that reloads it")]
+    NoReload(String),
+    /// The command that reloads it failed.
+    #[error("{who} did not succeed: {how}{said}", who = .0.who, how = describe_exit(.0.status), said = .1)]
+    NotReloaded(Death, String),
+    /// The command that reloads it did not end.
+    #[error("{0} did not end within {time}", time = humantime::format_duration(*.1))]
+    StillReloading(String, Duration),
     /// The way is as it was to become.
     #[error("{0} was {1} already")]
     Unchanged(FaultPart, &'static str),
@@ -64,6 +76,34 @@ pub enum UnderWay {
     },
     /// The part was started, and a thread asks it whether it is ready.
     Starting(Readiness),
+    /// A command has the proxy take its configuration again.
+    Reloading(Reload),
+}
+
+/// The command that reloads a proxy. Dropped, it is killed.
+#[derive(Debug)]
+pub struct Reload {
+    command: Part,
+    until: Instant,
+}
+
+impl Reload {
+    fn look(&mut self) -> Option<Result<(), DeedError>> {
+        let who = self.command.who().to_owned();
+        match self.command.exited() {
+            Some(status) if status.success() => Some(Ok(())),
+            Some(status) => {
+                let said = self.command.log_tail();
+                let said = said.map(|said| format!("; it said: {}", said.replace('\n', " ")));
+                let death = Death { who, status };
+                Some(Err(DeedError::NotReloaded(death, said.unwrap_or_default())))
+            }
+            None if Instant::now() >= self.until => {
+                Some(Err(DeedError::StillReloading(who, RELOADING)))
+            }
+            None => None,
+        }
+    }
 }
 
 /// What a thread says of a part that it asks whether it is ready.
@@ -84,6 +124,7 @@ impl UnderWay {
                 Err(TryRecvError::Empty) => None,
                 Err(TryRecvError::Disconnected) => Some(Err(DeedError::Unasked)),
             },
+            Self::Reloading(reload) => reload.look(),
             Self::Ending {
                 what,
                 kill_at,
@@ -129,6 +170,7 @@ impl Server {
             return Err(DeedError::NotRunning(who()));
         }
         let (kill_at, time) = match deed {
+            FaultDeed::Reload => return self.reload(what),
             FaultDeed::Freeze => {
                 part.freeze();
                 return Ok(UnderWay::Done);
@@ -166,6 +208,16 @@ impl Server {
         Ok(UnderWay::Done)
     }
 
+    fn reload(&mut self, what: FaultPart) -> Result<UnderWay, DeedError> {
+        let front = self.front.as_ref().ok_or(DeedError::NotThere(what))?;
+        let who = || front.part.who().to_owned();
+        let command = front.reload().ok_or_else(|| DeedError::NoReload(who()))??;
+        Ok(UnderWay::Reloading(Reload {
+            command,
+            until: Instant::now() + RELOADING,
+        }))
+    }
+
     fn start_again(&mut self, what: FaultPart) -> Result<UnderWay, DeedError> {
         let (part, patience) = self.part(what)?;
         let who = part.who().to_owned();
@@ -180,6 +232,11 @@ impl Server {
         let readiness = match what {
             FaultPart::Node(number) => {
                 let target = self.asked[number as usize - 1].clone();
+                Readiness::of(who, patience, move || is_ready(&target))
+            }
+            FaultPart::Proxy => {
+                let front = self.front.as_ref().ok_or(DeedError::NotThere(what))?;
+                let target = front.asked.0.clone();
                 Readiness::of(who, patience, move || is_ready(&target))
             }
             _ => Readiness::of(who, patience, move || match port::listening(&place, port) {
@@ -199,6 +256,10 @@ impl Server {
                 node.map(|node| (node, self.patience))
             }
             FaultPart::Broker => self.services.broker(),
+            FaultPart::Proxy => {
+                let front = self.front.as_mut();
+                front.map(|front| (&mut front.part, front.asked.1))
+            }
             FaultPart::Link(_) => None,
         };
         found.ok_or(DeedError::NotThere(what))

@@ -6,6 +6,7 @@ use super::{LOG_LINES, Spec, port};
 use crate::interrupt::Interrupt;
 use crate::process::{describe_exit, tail};
 use crate::target::target;
+use conformance::Target;
 use project::ProxyFolder;
 use project::manifest::ProxyValues;
 use record::FileLimit;
@@ -60,19 +61,24 @@ pub enum ProxyError {
 #[derive(Debug)]
 pub(super) struct Front {
     pub(super) part: Part,
+    /// As it is asked whether it is ready, and how long that may take.
+    pub(super) asked: (Target, Duration),
+    /// The command that reloads it, and what its placeholders stand for.
+    reload: Option<(Vec<String>, ProxyValues)>,
     /// Absent without TLS.
     pub(super) certificate: Option<Certificate>,
 }
 
 impl Front {
-    /// Starts a proxy before the server at `server`, and waits until an echo is answered through it.
+    /// Starts a proxy before the server at `servers`, of which each is a node, and waits until an echo is
+    /// answered through it.
     ///
     /// # Errors
     /// [`ProxyError`], with the end of its log where it wrote one. Nothing of it is left running.
     pub(super) fn start(
         spec: &Spec<'_>,
         through: Through<'_>,
-        server: SocketAddr,
+        servers: &[SocketAddr],
         interrupt: &Interrupt,
     ) -> Result<Self, (ProxyError, Option<String>)> {
         let log = part::beside(spec.log, &through.folder.proxy.name);
@@ -80,7 +86,7 @@ impl Front {
         loop {
             let port = port::free(&spec.place).ok_or(ProxyError::NoPort(spec.place.host()));
             let port = port.map_err(|error| (error, None))?;
-            match Self::try_start(spec, through, (server, port), &log, interrupt) {
+            match Self::try_start(spec, through, (servers, port), &log, interrupt) {
                 Ok(front) => return Ok(front),
                 // Another process took the port between the check and the proxy's own attempt.
                 Err(ProxyError::Exited(_))
@@ -96,7 +102,7 @@ impl Front {
     fn try_start(
         spec: &Spec<'_>,
         through: Through<'_>,
-        (server, port): (SocketAddr, u16),
+        (servers, port): (&[SocketAddr], u16),
         log: &Path,
         interrupt: &Interrupt,
     ) -> Result<Self, ProxyError> {
@@ -108,7 +114,7 @@ impl Front {
             }
             false => None,
         };
-        let values = values(spec, through, (server, port), log, certificate.as_ref())?;
+        let values = values(spec, through, (servers, port), log, certificate.as_ref())?;
         let expanded = |(key, value): (&String, &String)| (key.clone(), values.expand(value));
         let part = Part::start(Launch {
             who: format!("the proxy {}", proxy.name),
@@ -121,24 +127,28 @@ impl Front {
             grace: proxy.grace,
             log: log.to_owned(),
         })?;
-        let mut front = Self { part, certificate };
-        front.wait_ready(spec, proxy.ready_timeout, interrupt)?;
+        let tls = certificate.as_ref().map(|of| of.tls.clone());
+        let address = SocketAddr::new(spec.place.host(), port);
+        let asked = target(spec.variant, address, tls, ONE_ATTEMPT);
+        let mut front = Self {
+            part,
+            asked: (asked, proxy.ready_timeout),
+            reload: proxy.reload.clone().map(|command| (command, values)),
+            certificate,
+        };
+        front.wait_ready(interrupt)?;
         Ok(front)
     }
 
-    fn wait_ready(
-        &mut self,
-        spec: &Spec<'_>,
-        time: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<(), ProxyError> {
+    fn wait_ready(&mut self, interrupt: &Interrupt) -> Result<(), ProxyError> {
+        let (asked, time) = self.asked.clone();
         let until = Instant::now() + time;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let tls = self.certificate.as_ref().map(|of| of.tls.clone());
-            let patience = left.clamp(POLL, ONE_ATTEMPT);
-            let asked = target(spec.variant, self.address(), tls, patience);
-            let answer = conformance::ready(&asked);
+            let answer = conformance::ready(&Target {
+                timeout: left.clamp(POLL, ONE_ATTEMPT),
+                ..asked.clone()
+            });
             if let Some(status) = self.part.exited() {
                 return Err(ProxyError::Exited(status));
             }
@@ -164,13 +174,24 @@ impl Front {
     pub(super) fn death(&mut self) -> Option<Death> {
         self.part.death()
     }
+
+    /// Starts the command that has it take its configuration again; `None` where its manifest has none.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(super) fn reload(&self) -> Option<Result<Part, LaunchError>> {
+        let (command, values) = self.reload.as_ref()?;
+        let values = values.clone().of_process(self.part.pid());
+        let command = command.iter().map(|word| values.expand(word));
+        Some(self.part.beside("reload", command.collect()))
+    }
 }
 
 /// What its placeholders stand for, with its configuration written.
 fn values(
     spec: &Spec<'_>,
     through: Through<'_>,
-    (server, port): (SocketAddr, u16),
+    (servers, port): (&[SocketAddr], u16),
     log: &Path,
     certificate: Option<&Certificate>,
 ) -> Result<ProxyValues, ProxyError> {
@@ -198,7 +219,8 @@ fn values(
     };
     let values = ProxyValues {
         listens: SocketAddr::new(spec.place.host(), port),
-        server,
+        servers: servers.to_vec(),
+        pid: None,
         threads: spec.threads,
         files: FileLimit::current().hard.min(MOST_FILES),
         dir: folder.dir.clone(),
@@ -208,7 +230,7 @@ fn values(
     };
     let template = folder.dir.join(name);
     let text = fs::read_to_string(&template).map_err(file(&template))?;
-    fs::write(&config, values.expand(&text)).map_err(file(&config))?;
+    fs::write(&config, values.configuration(&text)).map_err(file(&config))?;
     Ok(values)
 }
 

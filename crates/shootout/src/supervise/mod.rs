@@ -41,7 +41,7 @@ mod start;
 mod stop;
 
 pub use cluster::Server;
-pub use deed::{DeedError, UnderWay};
+pub use deed::{DeedError, Reload, UnderWay};
 pub use front::{ProxyError, Through};
 pub use part::{Death, LaunchError};
 pub use services::ServiceError;

@@ -101,6 +101,16 @@ impl Part {
         Ok(())
     }
 
+    /// Starts another command where this one runs, with what it knows and a log of its own.
+    pub(super) fn beside(&self, name: &str, command: Vec<String>) -> Result<Self, LaunchError> {
+        Self::start(Launch {
+            who: format!("the {name} of {}", self.launch.who),
+            command,
+            log: beside(&self.launch.log, name),
+            ..self.launch.clone()
+        })
+    }
+
     pub(super) fn who(&self) -> &str {
         &self.launch.who
     }

@@ -126,7 +126,8 @@ fn with_proxy(
     let Some(through) = spec.through else {
         return Ok(server);
     };
-    match Front::start(spec, through, address(&server.nodes[0]), interrupt) {
+    let servers: Vec<_> = server.nodes.iter().map(address).collect();
+    match Front::start(spec, through, &servers, interrupt) {
         Ok(front) => {
             server.front = Some(front);
             Ok(server)

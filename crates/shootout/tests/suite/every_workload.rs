@@ -83,7 +83,8 @@ fn all_is_what_the_folder_has_and_each_workload_is_measured_over_all_rows() {
         name: "b-complete",
         ..with_rooms()
     });
-    let done = project.shootout("run --out out --workload two,all --set two:load.samples=10");
+    let done = project
+        .shootout("run --out out --workload two,all --set two:load.samples=10 --order listed");
     let code = done.code.unwrap();
     assert!(matches!(code, 0 | 3), "{}", done.stderr);
     done.expect(

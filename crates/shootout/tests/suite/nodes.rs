@@ -1,6 +1,7 @@
 //! `shootout run` of servers of several nodes, with faults that end, freeze and cut off their parts, end
 //! to end with the real load generator.
 
+use crate::proxies;
 use crate::support::{Done, Project, Server, eventually, running};
 use record::{Claim, Measurement, Status};
 use std::fs;
@@ -57,10 +58,15 @@ fn plan(project: &Project, name: &str, time: (&str, &str), faults: &[(&str, &str
 
 /// Runs a plan; once more where a fault came late, which a busy machine does.
 fn measured(project: &Project, name: &str) -> Measurement {
+    measured_as(project, "nodes", name)
+}
+
+/// The same for a row of this variant.
+fn measured_as(project: &Project, variant: &str, name: &str) -> Measurement {
     for _ in 0..20 {
         let _ = fs::remove_dir_all(project.path("out"));
         project.shootout(&format!("run --out out --workload ./{name}.toml"));
-        let measurement = project.measurement(&format!("go-example.nodes.{name}.text.1"));
+        let measurement = project.measurement(&format!("go-example.{variant}.{name}.text.1"));
         let reason = measurement.reason.as_deref().unwrap_or_default();
         if !reason.ends_with(" ms late") && measurement.status != Status::GeneratorLimited {
             return measurement;
@@ -107,6 +113,49 @@ fn a_node_dies_and_comes_back_at_the_times_of_the_plan() {
         "{watched:?}"
     );
     leaves_nothing(&project);
+}
+
+#[test]
+fn a_proxy_chooses_the_node_and_fails_as_the_plan_says() {
+    let project = nodes("");
+    proxies::add(&project, "relay", 10_000, "");
+    let faults = [
+        ("2s", "reload", "proxy"),
+        ("4s", "kill", "proxy"),
+        ("5s", "start", "proxy"),
+    ];
+    plan(&project, "reloaded", ("8s", "2s"), &faults);
+    let file = project.path("reloaded.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("via = [\"relay\"]\n{text}")).unwrap();
+    let measurement = measured_as(&project, "nodes-via-relay", "reloaded");
+    assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.reason);
+    for fault in &measurement.faults {
+        assert_eq!(fault.failure, None);
+        assert!(fault.ended_ns.is_some());
+    }
+    let log = project.path("out/logs/go-example.nodes-via-relay.reloaded.text.1.server.relay.log");
+    let log = fs::read_to_string(log).unwrap();
+    let mut chosen: Vec<&str> = log.lines().filter(|l| l.starts_with("to ")).collect();
+    chosen.sort_unstable();
+    chosen.dedup();
+    assert_eq!(chosen.len(), 2, "{log}");
+    let run = measurement.run.unwrap();
+    assert_eq!(run.plan.target.nodes, []);
+    // Every connection ended, each time.
+    let step = &run.steps[0];
+    assert_eq!(step.watched.as_ref().unwrap().bystanders, 0);
+    assert_eq!(step.drops.as_ref().unwrap().count(), 40);
+    leaves_nothing(&project);
+
+    let straight = project.shootout("run --out other --workload ./reloaded.toml --via none");
+    let why = "no proxy stands before it, and a fault of this workload is of the proxy";
+    straight.expect(1, &[why]);
+    let manifest = project.path("proxies/relay/proxy.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace("reload = ", "# ")).unwrap();
+    let deaf = project.shootout("run --out other --workload ./reloaded.toml");
+    deaf.expect(1, &["the manifest of relay has no command that reloads it"]);
 }
 
 #[test]

@@ -7,19 +7,36 @@ use std::fs;
 use std::path::Path;
 use test_servers::skipped;
 
-/// Passes bytes on, from where its configuration says to where it says.
+/// Passes bytes on, from where its configuration says to one of those that it names, in turn. When it is
+/// reloaded, it ends every connection.
 const RELAY: &str = r#"
-import os, socket, sys, threading
+import os, signal, socket, sys, threading
 text = open(sys.argv[1]).read().split()
-(host, port), (server_host, server_port) = (word.rsplit(":", 1) for word in text[:2])
+(host, port), connections, servers = text[0].rsplit(":", 1), int(text[1]), text[2:]
+clients = []
 def copy(one, other):
-    while data := one.recv(65536):
-        other.sendall(data)
-    other.shutdown(socket.SHUT_WR)
+    try:
+        while data := one.recv(65536):
+            other.sendall(data)
+        other.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+def end_all(*_):
+    for client in clients:
+        try:
+            client.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+    clients.clear()
+signal.signal(signal.SIGUSR1, end_all)
 listener = socket.create_server((host, int(port)), backlog=128)
-for number in range(int(text[2])):
+for number in range(connections):
     client = listener.accept()[0]
+    name = servers[number % len(servers)]
+    print("to", name, flush=True)
+    server_host, server_port = name.rsplit(":", 1)
     server = socket.create_connection((server_host, int(server_port)))
+    clients.append(client)
     for pair in (client, server), (server, client):
         threading.Thread(target=copy, args=pair, daemon=True).start()
 print("that was the last one", flush=True)
@@ -27,11 +44,11 @@ os._exit(7)
 "#;
 
 /// Adds a proxy, which ends with the connection after so many.
-fn add(project: &Project, name: &str, connections: u32, more: &str) {
+pub(crate) fn add(project: &Project, name: &str, connections: u32, more: &str) {
     let dir = project.path(&format!("proxies/{name}"));
     fs::create_dir_all(&dir).unwrap();
     fs::write(dir.join("relay.py"), RELAY).unwrap();
-    let config = format!("{{host}}:{{port}} {{server}} {connections}");
+    let config = format!("{{host}}:{{port}} {connections}\n{{server}}\n");
     fs::write(dir.join("relay.conf"), config).unwrap();
     let manifest = format!(
         r#"proxy = 1
@@ -46,6 +63,7 @@ matches = 'relay (\S+)'
 [run]
 command = ["python3", "{{dir}}/relay.py", "{{config}}"]
 config = "relay.conf"
+reload = ["kill", "-USR1", "{{pid}}"]
 ready-timeout = "60s"
 "#
     );

@@ -5,7 +5,7 @@ use ignore::WalkBuilder;
 use project::{Project, ServerFolder};
 use serde_json::Value;
 use shootout::options::RunOptions;
-use shootout::rows::{Row, plan};
+use shootout::rows::{Row, Ways, plan};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn farm(without: Option<&str>) -> TempDir {
 fn known(farm: &TempDir) -> (Vec<(String, String)>, Vec<String>) {
     let project = Project::find(Some(farm.path())).unwrap();
     let entries: Vec<ServerFolder> = project.servers().unwrap();
-    let rows = plan(&entries, &[None], &RunOptions::default()).unwrap();
+    let rows = plan(&entries, &Ways::default(), &RunOptions::default()).unwrap();
     let manifests = entries
         .iter()
         .map(|entry| (entry.name.clone(), format!("{:?}", entry.manifest)))

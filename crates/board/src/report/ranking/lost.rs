@@ -18,6 +18,7 @@ pub(crate) struct Lost {
     /// The same message to the same client again, on whatever connection.
     pub again: u64,
     pub reordered: u64,
+    /// Absent where a proxy chose the node of each client, as `cross_node`.
     pub same_node: Option<Latency>,
     pub cross_node: Option<Latency>,
     pub bystanders: Option<Latency>,
@@ -40,6 +41,10 @@ impl<'a> Row<'a> {
                 .map(|one| of(one))
                 .fold(0, u64::saturating_add)
         };
+        let by_node = |which: fn(&Watched) -> Option<&Latency>| {
+            let is_known = !self.is_behind_proxy();
+            is_known.then(|| extra::merged(&watched, which)).flatten()
+        };
         let fates = all.iter().fold(Fates::default(), |mut sum, one| {
             sum.add(one.counted());
             sum
@@ -51,8 +56,8 @@ impl<'a> Row<'a> {
             fates,
             again: sum(|of| of.duplicate.saturating_add(of.repeated)),
             reordered: sum(|of| of.reordered),
-            same_node: extra::merged(&watched, |of| of.same_node.as_ref()),
-            cross_node: extra::merged(&watched, |of| of.cross_node.as_ref()),
+            same_node: by_node(|of| of.same_node.as_ref()),
+            cross_node: by_node(|of| of.cross_node.as_ref()),
             bystanders: extra::merged(&watched, |of| of.bystander_latency.as_ref()),
         })
     }

@@ -18,6 +18,8 @@ pub(in crate::manifest) enum Known<'a> {
     Server(&'a [String]),
     /// Those of a proxy.
     Proxy,
+    /// Those of the command that reloads a proxy.
+    Reload,
 }
 
 pub(in crate::manifest) fn command(
@@ -74,7 +76,7 @@ fn not_a_service(name: &str, known: Known<'_>) -> Option<String> {
     let services = match known {
         Known::Build => return Some(too_early(&format!("service:{name}"))),
         Known::Service(services) | Known::Server(services) => services,
-        Known::Proxy => &[],
+        Known::Proxy | Known::Reload => &[],
     };
     if services.iter().any(|service| service == name) {
         return None;
@@ -92,6 +94,7 @@ fn not_a_placeholder(name: &str, known: Known<'_>) -> Option<String> {
         Known::Service(_) => &placeholder::SERVICE,
         Known::Server(_) => &placeholder::ALL,
         Known::Proxy => &placeholder::PROXY,
+        Known::Reload => &placeholder::RELOAD,
     };
     if allowed.contains(&name) {
         return None;

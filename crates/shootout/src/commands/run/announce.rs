@@ -2,13 +2,27 @@
 
 use super::left_out;
 use crate::machine::{Capacity, Cores};
+use crate::options::RowOrder;
 use crate::rows::{Row, Rows, alike};
 use crate::session::Session;
 use board::report::measure_name;
 use board::terminal::{listed, one_line};
 use plan::{Clients, Load, Plan};
 use project::workload::{NamedPlan, Schedule};
-use project::{Project, contestant};
+use project::{NO_PROXY, Project, contestant};
+
+/// The proxies of these rows, each once.
+fn through(rows: &[Row]) -> Vec<&str> {
+    let mut names = Vec::new();
+    for row in rows {
+        let name = row.proxy.as_ref();
+        let name = name.map_or(NO_PROXY, |folder| folder.proxy.name.as_str());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
 
 pub(super) fn plan(
     project: &Project,
@@ -44,8 +58,12 @@ pub(super) fn plan(
     if let Some(network) = &o.network {
         anstream::eprintln!("network: {network}");
     }
-    if !o.via.is_empty() {
-        anstream::eprintln!("each through: {}", o.via.join(", "));
+    if let RowOrder::Drawn(number) = o.order {
+        anstream::eprintln!("order: drawn by lot in each round; --order {number} draws it again");
+    }
+    let through = through(&rows.rows);
+    if through != [NO_PROXY] {
+        anstream::eprintln!("each through: {}", through.join(", "));
     }
     let left_out = left_out(o, rows, capacity);
     if !left_out.is_empty() {

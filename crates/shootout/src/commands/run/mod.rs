@@ -14,24 +14,22 @@ use crate::generator;
 use crate::machine::{self, Capacity};
 use crate::measure::{Bench, asked, not_applicable};
 use crate::network::Link;
-use crate::options::{NO_PROXY, RunOptions, differences};
+use crate::options::{RunOptions, differences};
 use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
 use crate::quick;
-use crate::rows::{self, Row, Rows};
+use crate::rows::{self, Row, Rows, Ways};
 use crate::session::{Origin, Session};
 use board::records::MOST_FILES;
 use board::report;
 use board::report::cost;
 use board::terminal::one_line;
 use plan::RankedBy;
-use project::Refusal;
 use project::workload::Schedule;
-use project::{ProxyFolder, ServerFolder};
+use project::{Refusal, ServerFolder};
 use record::{Environment, Measurement, Status};
 use run_page::figures;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use turns::Turns;
 
 pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal> {
@@ -50,7 +48,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
         entries.retain(is_asked);
         entries = quick::one_of_each_language(entries);
     }
-    let ways = ways(context, &options.via)?;
+    let ways = Ways::of(options, |name| context.project.proxy(name))?;
     let mut rows = rows::plan(&entries, &ways, options)?;
     rows.other_servers = all - entries.len();
     let rows = rows;
@@ -119,22 +117,6 @@ fn session(context: &Context<'_>, args: &RunArgs) -> Result<Session, Refusal> {
         )));
     }
     Ok(session)
-}
-
-/// Straight to the server and through proxies, as `--via` names them.
-fn ways(context: &Context<'_>, via: &[String]) -> Result<Vec<Option<Arc<ProxyFolder>>>, Refusal> {
-    if via.is_empty() {
-        return Ok(vec![None]);
-    }
-    let way = |name: &String| match name.as_str() {
-        NO_PROXY => Ok(None),
-        name => {
-            let folder = context.project.proxy(name);
-            let named = |error| Refusal::new(format!("--via: {error}"));
-            folder.map(|folder| Some(Arc::new(folder))).map_err(named)
-        }
-    };
-    via.iter().map(way).collect()
 }
 
 /// Refuses a run whose directory could not be read when it is complete.
