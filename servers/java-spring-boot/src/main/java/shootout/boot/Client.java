@@ -43,6 +43,7 @@ final class Client {
     private long queued;
     private boolean sending;
     private boolean cutOff;
+    private CloseStatus end;
 
     Client(Executor executor) {
         this.executor = executor;
@@ -53,7 +54,7 @@ final class Client {
                 .getUserProperties().put("org.apache.tomcat.websocket.BLOCKING_SEND_TIMEOUT", LONGEST_WAIT);
         synchronized (this) {
             session = opened;
-            if (waiting.isEmpty()) {
+            if (waiting.isEmpty() && end == null) {
                 return;
             }
             sending = true;
@@ -112,6 +113,9 @@ final class Client {
     /** Never waits. False when this client is lost and takes no more messages. */
     boolean send(Message message) {
         synchronized (this) {
+            if (end != null) {
+                return false;
+            }
             // One message is always taken: JSON numbers may grow when they are written anew.
             if (cutOff || lost() || queued > 0 && queued + message.size() > MOST_QUEUED) {
                 cutOff();
@@ -128,6 +132,18 @@ final class Client {
         return true;
     }
 
+    /** Closes the connection behind what waits. */
+    void end(CloseStatus status) {
+        synchronized (this) {
+            end = status;
+            if (sending || session == null) {
+                return;
+            }
+            sending = true;
+        }
+        executor.execute(this::sendWaiting);
+    }
+
     private boolean lost() {
         return session == null && System.nanoTime() - created > LONGEST_HANDSHAKE;
     }
@@ -139,6 +155,10 @@ final class Client {
                 session.sendMessage(message.content());
                 sent(message.size());
             }
+            CloseStatus status = ending();
+            if (status != null) {
+                close(status);
+            }
         } catch (IOException | IllegalStateException | UncheckedIOException broken) {
             return; // what waits goes with this object
         }
@@ -148,6 +168,10 @@ final class Client {
         Message message = waiting.poll();
         sending = message != null;
         return message;
+    }
+
+    private synchronized CloseStatus ending() {
+        return sending ? null : end;
     }
 
     private synchronized void sent(int size) {

@@ -15,7 +15,8 @@ abstract class Handler extends AbstractWebSocketHandler {
     /** The name of the attribute that holds the {@link Client}. */
     static final String CLIENT = Client.class.getName();
 
-    abstract void join(Client client);
+    /** False when the client cannot have what is broadcast, so that its handshake is refused. */
+    abstract boolean join(Client client);
 
     abstract void leave(Client client);
 

@@ -1,5 +1,6 @@
 package shootout.boot;
 
+import org.springframework.http.HttpStatus;
 import org.springframework.http.server.ServerHttpRequest;
 import org.springframework.http.server.ServerHttpResponse;
 import org.springframework.web.socket.WebSocketHandler;
@@ -29,9 +30,12 @@ final class JoiningHandshake implements HandshakeHandler {
             WebSocketHandler decorated, Map<String, Object> attributes) {
         Client client = new Client(executor);
         attributes.put(Handler.CLIENT, client);
-        handler.join(client);
         boolean upgraded = false;
         try {
+            if (!handler.join(client)) {
+                response.setStatusCode(HttpStatus.SERVICE_UNAVAILABLE);
+                return false;
+            }
             upgraded = standard.doHandshake(request, response, decorated, attributes);
         } finally {
             if (!upgraded) {

@@ -39,7 +39,8 @@ public final class Main {
     }
 
     private static void listen(Options options) {
-        SpringApplication application = new SpringApplication(WebSocketApplication.class);
+        SpringApplication application = new SpringApplication(
+                options.broker() == null ? WebSocketApplication.class : NodesApplication.class);
         application.setBannerMode(Banner.Mode.OFF);
         application.addInitializers(context ->
                 context.getBeanFactory().registerSingleton("options", options));
@@ -48,6 +49,8 @@ public final class Main {
                 "server.port", options.port(),
                 "server.tomcat.max-connections", -1,
                 "server.tomcat.accept-count", BACKLOG,
+                // There is one also beside the executors of the channels to a broker.
+                "spring.task.execution.mode", "force",
                 "spring.task.execution.pool.core-size", SENDERS,
                 "spring.threads.virtual.enabled", options.virtualThreads(),
                 "spring.lifecycle.timeout-per-shutdown-phase", LONGEST_FAREWELL,

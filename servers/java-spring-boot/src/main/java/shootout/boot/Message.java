@@ -10,6 +10,11 @@ interface Message {
     /** In bytes. */
     int size();
 
+    boolean isText();
+
+    /** The payload, to be left as it is; text as UTF-8. */
+    byte[] bytes();
+
     /** For one connection. */
     WebSocketMessage<?> content();
 
@@ -26,18 +31,33 @@ interface Message {
         return new Binary(payload);
     }
 
-    record Text(TextMessage content, int size) implements Message {}
+    record Text(TextMessage content, int size) implements Message {
+        @Override
+        public boolean isText() {
+            return true;
+        }
 
-    record Binary(byte[] payload) implements Message {
+        @Override
+        public byte[] bytes() {
+            return content.asBytes();
+        }
+    }
+
+    record Binary(byte[] bytes) implements Message {
+        @Override
+        public boolean isText() {
+            return false;
+        }
+
         @Override
         public int size() {
-            return payload.length;
+            return bytes.length;
         }
 
         /** A new one each time: sending moves the position of its buffer. */
         @Override
         public BinaryMessage content() {
-            return new BinaryMessage(payload);
+            return new BinaryMessage(bytes);
         }
     }
 }

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The requests of docs/protocol.md, text and binary, and who is connected. */
-final class Protocol extends Handler {
+class Protocol extends Handler {
 
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -22,8 +22,9 @@ final class Protocol extends Handler {
     private final Topics topics = new Topics();
 
     @Override
-    void join(Client client) {
+    boolean join(Client client) {
         clients.add(client);
+        return true;
     }
 
     @Override
@@ -33,7 +34,7 @@ final class Protocol extends Handler {
     }
 
     @Override
-    void onText(Client client, String message) {
+    final void onText(Client client, String message) {
         JsonNode request;
         try {
             request = JSON.readTree(message);
@@ -91,7 +92,7 @@ final class Protocol extends Handler {
     }
 
     @Override
-    void onBinary(Client client, byte[] message) {
+    final void onBinary(Client client, byte[] message) {
         switch (message.length == 0 ? 0 : message[0]) {
             case 'e' -> client.send(Message.binary(message));
             case 'b' -> {
@@ -104,7 +105,7 @@ final class Protocol extends Handler {
     }
 
     /** Queues the message on every connection and then the result on the sender's. */
-    private void broadcast(Client sender, Message message, Message result) {
+    void broadcast(Client sender, Message message, Message result) {
         clients.removeIf(client -> !client.send(message));
         sender.send(result);
     }

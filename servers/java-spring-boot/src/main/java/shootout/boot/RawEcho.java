@@ -4,7 +4,9 @@ package shootout.boot;
 final class RawEcho extends Handler {
 
     @Override
-    void join(Client client) {}
+    boolean join(Client client) {
+        return true;
+    }
 
     @Override
     void onText(Client client, String message) {

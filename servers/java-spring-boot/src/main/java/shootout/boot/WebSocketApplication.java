@@ -25,7 +25,10 @@ class WebSocketApplication implements WebSocketConfigurer {
 
     @Override
     public void registerWebSocketHandlers(WebSocketHandlerRegistry registry) {
-        Handler handler = options.rawEcho() ? new RawEcho() : new Protocol();
+        register(registry, options.rawEcho() ? new RawEcho() : new Protocol(), executor);
+    }
+
+    static void register(WebSocketHandlerRegistry registry, Handler handler, Executor executor) {
         registry.addHandler(handler, "/**")
                 .setHandshakeHandler(new JoiningHandshake(handler, executor))
                 .setAllowedOrigins("*");
