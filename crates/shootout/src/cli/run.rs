@@ -209,7 +209,7 @@ impl RunArgs {
 /// A number for a draw that nobody has chosen.
 fn draw() -> u32 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| now.subsec_nanos() / 1_000)
+    now.map_or(0, |now| now.subsec_micros())
 }
 
 /// Each value once, in the order of the first.

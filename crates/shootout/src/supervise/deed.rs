@@ -83,7 +83,7 @@ pub enum UnderWay {
 /// The command that reloads a proxy. Dropped, it is killed.
 #[derive(Debug)]
 pub struct Reload {
-    command: Part,
+    command: Box<Part>,
     until: Instant,
 }
 
@@ -213,7 +213,7 @@ impl Server {
         let who = || front.part.who().to_owned();
         let command = front.reload().ok_or_else(|| DeedError::NoReload(who()))??;
         Ok(UnderWay::Reloading(Reload {
-            command,
+            command: Box::new(command),
             until: Instant::now() + RELOADING,
         }))
     }
