@@ -459,8 +459,10 @@ fn each_variant_is_a_row_for_each_way_that_fits_it() {
         rows.map(|row| format!("{}.{}", row.entry.name, row.named_variant()))
             .collect()
     };
-    let mut options = RunOptions::default();
-    options.via = vec!["none".into(), "haproxy".into()];
+    let mut options = RunOptions {
+        via: vec!["none".into(), "haproxy".into()],
+        ..RunOptions::default()
+    };
     let planned = super::plan(&entries, &ways(None, &options), &options).unwrap();
     assert_eq!(
         names(&planned),
