@@ -76,8 +76,9 @@ class Bench:
         return self
 
     def __exit__(self, *_):
+        kubectl("delete", "-k", self.folder, "--wait=false", check=False)
         within("delete", "pods", "--all", "--grace-period=1", "--wait=false", check=False)
-        kubectl("delete", "-k", self.folder, "--wait=true", "--timeout=120s", check=False)
+        kubectl("wait", "--for=delete", f"namespace/{NAMESPACE}", "--timeout=120s", check=False)
         shutil.rmtree(self.folder)
 
     def begin(self):
@@ -109,7 +110,8 @@ class Bench:
         """The record of the only step."""
         [code] = until("the generator ends", 180, lambda: ended("generator"))
         need(code == 0, f"the generator: exit {code}\n{within('logs', 'generator')[-2000:]}")
-        [step] = self.events("step")
+        # The log may be behind the end of its container.
+        [step] = until("the record is in the log", 30, lambda: self.events("step"))
         return step["record"]
 
 

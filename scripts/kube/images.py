@@ -37,7 +37,7 @@ def program(root, name):
     """Copies a program to where it is on this machine, below a root; the start of its command line."""
     path = shutil.which(name)
     need(path, f"{name} is not installed; set SERVER_IMAGE and REDIS_IMAGE to use images of your own")
-    path = str(Path(path).resolve())
+    # A copy below this very name: `redis-server` may be a link to a program that looks at its name.
     for file in [path, *re.findall(r"(/\S+) \(0x", run("ldd", path).stdout)]:
         copy = root / file.lstrip("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
