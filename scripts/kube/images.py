@@ -1,0 +1,58 @@
+"""Images of js-ws and Redis from this machine's programs, for a cluster that can pull none.
+
+Each holds a program and the libraries that `ldd` names, and is imported into the containerd of each of the
+given sockets.
+"""
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from .cluster import ROOT, need, run
+
+SERVER = "localhost/js-ws:test"
+REDIS = "localhost/redis:test"
+
+
+def imported(sockets):
+    """Builds both, and imports them; their names."""
+    with tempfile.TemporaryDirectory(prefix="websocket-bench-") as folder:
+        here = Path(folder)
+        server = here / "server"
+        entry = program(server, "node") + ["index.js", "--host", "0.0.0.0"]
+        shutil.copytree(ROOT / "servers/js-ws", server / "srv", ignore=lambda *_: ["node_modules"])
+        run("npm", "ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund",
+            "--prefix", server / "srv", timeout=600)
+        image(server, SERVER, entry, sockets)
+        redis = here / "redis"
+        # The official image lets other hosts in without a password, too.
+        entry = program(redis, "redis-server") + ["--protected-mode", "no"]
+        (redis / "srv").mkdir()
+        image(redis, REDIS, entry, sockets)
+    return SERVER, REDIS
+
+
+def program(root, name):
+    """Copies a program to where it is on this machine, below a root; the start of its command line."""
+    path = shutil.which(name)
+    need(path, f"{name} is not installed; set SERVER_IMAGE and REDIS_IMAGE to use images of your own")
+    # A copy below this very name: `redis-server` may be a link to a program that looks at its name.
+    for file in [path, *re.findall(r"(/\S+) \(0x", run("ldd", path).stdout)]:
+        copy = root / file.lstrip("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
+    return [path]
+
+
+def image(root, name, entry, sockets):
+    words = ", ".join(f'"{word}"' for word in entry)
+    (root / "Containerfile").write_text(f"FROM scratch\nCOPY . /\nWORKDIR /srv\nENTRYPOINT [{words}]\n")
+    (root / ".containerignore").write_text("Containerfile\n.containerignore\n")
+    run("podman", "build", "--quiet", "--tag", name, root, timeout=600)
+    archive = root.parent / "image.tar"
+    run("podman", "save", "--output", archive, name, timeout=600)
+    for socket in sockets:
+        run("ctr", "--address", socket, "--namespace", "k8s.io", "images", "import", archive, timeout=600)
+    archive.unlink()
+    run("podman", "rmi", name)
