@@ -446,7 +446,8 @@ pub struct Rule {
     pub topic_in_string: Option<String>,
     /// JSON pointers to the strings or numbers to keep, by name. The client's later messages may contain
     /// the value as `{name}`. A value captured once the client is ready replaces the one captured while
-    /// it opened. One that `returning` names is kept for the client's next connections as well. In a keep-alive, the pointers may lead to any value, and only its `send` can repeat it.
+    /// it opened. One that `returning` names is kept for the client's next connections as well. In a
+    /// keep-alive, the pointers may lead to any value, and only its `send` can repeat it.
     #[serde(default)]
     pub capture: BTreeMap<String, String>,
     /// Where that stands in a string that holds JSON: JSON pointer to the string. The pointers of

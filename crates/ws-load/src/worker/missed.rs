@@ -60,9 +60,9 @@ mod tests {
         }
         let of_first: Vec<_> = missed.take(1).into_iter().map(|(_, of)| of).collect();
         assert_eq!(of_first, [b"a", b"c"]);
-        assert_eq!(missed.take(1), []);
+        assert!(missed.take(1).is_empty());
         missed.forget(2);
-        assert_eq!(missed.take(2), []);
+        assert!(missed.take(2).is_empty());
         let half = vec![0; MOST / 2];
         for is_kept in [true, true, false] {
             assert_eq!(missed.keep(3, Opcode::Text, &half).is_ok(), is_kept);

@@ -105,7 +105,7 @@ fn socketio_says_its_pid_and_offset_when_it_comes_back_and_works_without_both() 
     let with_pid = br#"40{"sid":"b","pid":"c"}"#;
     assert_eq!(socketio.opened(plain, None), Opening::Ready);
     assert_eq!(socketio.opened(with_pid, None), Opening::Ready);
-    assert_eq!(socketio.captured(plain), []);
+    assert!(socketio.captured(plain).is_empty());
     assert_eq!(
         socketio.captured(with_pid),
         [("pid".to_owned(), b"c".to_vec())]
@@ -118,12 +118,16 @@ fn socketio_says_its_pid_and_offset_when_it_comes_back_and_works_without_both() 
         socketio.renewed(missed),
         [("offset".to_owned(), b"17-0".to_vec())]
     );
-    assert_eq!(socketio.renewed(br#"42["broadcast",{}]"#), []);
+    assert!(socketio.renewed(br#"42["broadcast",{}]"#).is_empty());
 }
 
 #[test]
 fn a_file_that_could_not_tell_who_comes_back_or_when_a_client_is_ready_is_refused() {
-    let words = refusal(",\"session\":\"{session}\",\"after\":{offset}", "");
+    let nameless = NEWS
+        .replace(r#","session":"{session}","after":{offset}"#, "")
+        .replace("capture = { offset = \"/offset\" }\n", "");
+    let nameless = read_dialect(&nameless).unwrap();
+    let words = check_dialect(&nameless).unwrap_err().to_string();
     assert!(words.contains("open.returning"), "{words}");
     assert!(words.contains("names no value"), "{words}");
     let words = refusal("send = '{\"hello\":\"{token}\"}'\n", "");
