@@ -41,7 +41,9 @@ function listen({ host, port, deflate, recovery, adapter, isAsync, end }) {
     // A client is in a room of the name of its id. The way of a broadcast keeps
     // the order where emit returns before it is delivered.
     const respond = isAsync ? publish.bind(undefined, socket.id) : socket.emit.bind(socket);
-    serve(socket, publish, respond);
+    // With recovery, emit of a socket would go through Redis as a broadcast does.
+    const client = recovery ? io.local.to(socket.id) : socket;
+    serve(socket, publish, respond, client.emit.bind(client));
   });
 
   server.on('error', (error) => {

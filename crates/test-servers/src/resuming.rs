@@ -152,7 +152,11 @@ impl Knows {
                 self.make_good(&mut state, from, offset);
                 pid.to_owned()
             }
-            _ => format!("pid-{}", from.id),
+            (_, offset, _) => {
+                let missed = offset.map_or(0, |offset| state.events.len() - offset - 1);
+                state.told.forgotten += missed as u64;
+                format!("pid-{}", from.id)
+            }
         };
         let ready = text_frame(&format!(r#"40{{"sid":"namespace","pid":"{pid}"}}"#));
         // Locked meanwhile, so that no broadcast comes between.

@@ -33,6 +33,13 @@ fn arguments_of(text: &str) -> Result<Vec<Value>, Unread> {
     })
 }
 
+/// Milliseconds since 1970 and a number, as Redis has them.
+fn is_offset(text: &str) -> bool {
+    let is_number = |of: &str| !of.is_empty() && of.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = text.split_once('-');
+    parts.is_some_and(|(time, number)| time.len() >= 13 && is_number(time) && is_number(number))
+}
+
 impl Topics for SocketIo {
     fn ask(&self, wish: Wish, topic: &str) -> String {
         event(&json!([wish.to_string(), topic]).to_string())
@@ -130,14 +137,11 @@ impl Speech for SocketIo {
     }
 
     fn without_added<'m>(&self, message: &'m [u8]) -> Cow<'m, [u8]> {
-        let is_of_offset = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
-        let arguments = message.strip_suffix(b"\"]").map(|rest| {
-            let offset = rest.iter().rev().take_while(|byte| is_of_offset(byte));
-            rest.split_at(rest.len() - offset.count())
-        });
-        match arguments {
-            Some((before, offset)) if !offset.is_empty() && before.ends_with(b",\"") => {
-                Cow::Owned([&before[..before.len() - 2], b"]"].concat())
+        let text = std::str::from_utf8(message).ok();
+        let end = text.and_then(|text| text.strip_suffix("\"]")?.rsplit_once(",\""));
+        match end {
+            Some((arguments, offset)) if is_offset(offset) => {
+                Cow::Owned(format!("{arguments}]").into_bytes())
             }
             _ => Cow::Borrowed(message),
         }
@@ -310,8 +314,12 @@ mod tests {
         assert!(SocketIo.adds(br#"40{"sid":"a","pid":"b"}"#));
         for (message, left) in [
             (r#"42["echo",1,"1795889274259-0"]"#, r#"42["echo",1]"#),
-            (r#"42["echo","1-0","17-0"]"#, r#"42["echo","1-0"]"#),
+            (
+                r#"42["echo","1-0","1795889274259-12"]"#,
+                r#"42["echo","1-0"]"#,
+            ),
             (r#"42["echo",1]"#, r#"42["echo",1]"#),
+            (r#"42["subscribed","1-0"]"#, r#"42["subscribed","1-0"]"#),
             (r#"42["echo","a"]"#, r#"42["echo","a"]"#),
             (r#"42["echo",""]"#, r#"42["echo",""]"#),
             ("2", "2"),

@@ -1,4 +1,7 @@
 //! Clients that come back to a server which gives them what they missed, and which knows what that was.
+//!
+//! What was lost is compared exactly. More may be made good than the server made good: a message that was
+//! sent after the server knew the client again, and before the client knew that, is one of them.
 
 use super::plan;
 use crate::engine::common::{self, fates, run};
@@ -54,8 +57,8 @@ fn what_clients_missed_and_get_when_they_come_back_is_made_good() {
     assert_eq!(told.clients, CUT);
     assert!(told.made_good >= CUT * AWAY as u64, "{told:?}");
     let all = fates(&of);
-    assert_eq!(all.made_good, told.made_good);
-    assert_eq!(of.timeline.made_good.iter().sum::<u64>(), told.made_good);
+    assert!(all.made_good >= told.made_good, "{all:?} {told:?}");
+    assert_eq!(of.timeline.made_good.iter().sum::<u64>(), all.made_good);
     assert_eq!(all.lost(), never_taken(&of, told), "{all:?}");
     assert_eq!((of.duplicate, of.repeated, of.reordered), (0, 0, 0));
 }
@@ -69,8 +72,8 @@ fn what_the_server_forgets_of_that_is_lost_while_the_client_was_away() {
     });
     assert_eq!(told.forgotten, CUT * FORGOTTEN as u64);
     let (all, never) = (fates(&of), never_taken(&of, told));
-    assert_eq!(all.made_good, told.made_good);
-    assert_eq!(all.lost(), told.forgotten + never, "{all:?}");
+    assert!(all.made_good >= told.made_good, "{all:?} {told:?}");
+    assert_eq!(all.lost(), told.forgotten + never, "{all:?} {told:?}");
     let expected = told.forgotten..=told.forgotten + never;
     assert!(expected.contains(&all.lost_away), "{all:?} {told:?}");
     assert_eq!((of.duplicate, of.repeated, of.reordered), (0, 0, 0));
@@ -85,7 +88,7 @@ fn what_comes_twice_or_was_there_before_is_no_message_made_good() {
     });
     assert_eq!((told.doubled, told.repeated), (CUT, 2 * CUT));
     assert_eq!((of.duplicate, of.repeated), (told.doubled, told.repeated));
-    assert_eq!(fates(&of).made_good, told.made_good);
+    assert!(fates(&of).made_good >= told.made_good);
     assert_eq!(fates(&of).lost(), never_taken(&of, told));
     assert_eq!(of.reordered, 0);
 }
@@ -98,7 +101,8 @@ fn a_client_that_the_server_does_not_know_any_more_begins_anew() {
     });
     assert_eq!((told.clients, told.made_good), (0, 0));
     let all = fates(&of);
-    assert_eq!(all.made_good, 0);
     assert!(all.lost_away >= CUT * AWAY as u64, "{all:?}");
+    let never = never_taken(&of, told);
+    assert_eq!(all.lost(), told.forgotten + never, "{all:?} {told:?}");
     assert_eq!((of.duplicate, of.repeated, of.reordered), (0, 0, 0));
 }
