@@ -8,13 +8,14 @@ const { createClient } = require('redis');
 /**
  * @param {{redis?: string, 'redis-streams'?: string}} options URLs of Redis, of
  *     which at most one is given
- * @returns {Promise<{adapter?: Function, isAsync: boolean}>} adapter: for the
- *     library's server; none for one node. isAsync: it delivers a message when Redis
- *     has taken it, and not before emit returns. Resolves when Redis has answered
+ * @returns {Promise<{adapter?: Function, isAsync: boolean, end?: Function}>} adapter:
+ *     for the library's server; none for one node. isAsync: it delivers a message
+ *     when Redis has taken it, and not before emit returns. end: waits until Redis
+ *     has what it was sent. Resolves when Redis has answered
  */
 async function connect({ redis, 'redis-streams': streams }) {
   if (redis !== undefined) return { adapter: await pubSub(redis), isAsync: false };
-  if (streams !== undefined) return { adapter: await stream(streams), isAsync: true };
+  if (streams !== undefined) return stream(streams);
   return { isAsync: false };
 }
 
@@ -30,7 +31,8 @@ async function pubSub(url) {
 
 async function stream(url) {
   const { createAdapter } = require('@socket.io/redis-streams-adapter');
-  return createAdapter(await client(url));
+  const connection = await client(url);
+  return { adapter: createAdapter(connection), isAsync: true, end: () => connection.close() };
 }
 
 async function client(url) {

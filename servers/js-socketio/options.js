@@ -11,6 +11,7 @@ const flags = {
   deflate: { type: 'boolean', default: false },
   redis: { type: 'string' },
   'redis-streams': { type: 'string' },
+  recovery: { type: 'boolean', default: false },
   version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false }
 };
@@ -18,7 +19,8 @@ const flags = {
 /**
  * @param {string[]} args
  * @returns {{host: string, port: number, deflate: boolean, redis?: string,
- *     'redis-streams'?: string}} Does not return for --help, --version and usage errors
+ *     'redis-streams'?: string, recovery: boolean}} Does not return for --help,
+ *     --version and usage errors
  */
 function parse(args) {
   try {
@@ -48,6 +50,9 @@ function checkUrls(values) {
     }
   }
   if (given.length > 1) throw new Error('--redis and --redis-streams: give one of the two');
+  if (values.recovery && values['redis-streams'] === undefined) {
+    throw new Error('--recovery: give --redis-streams too, where the nodes keep what clients miss');
+  }
 }
 
 function version() {
@@ -62,12 +67,13 @@ function tell(text) {
 }
 
 const HELP = `usage: node index.js [--host HOST] [--port PORT] [--deflate]
-                     [--redis URL | --redis-streams URL]
+                     [--redis URL | --redis-streams URL [--recovery]]
   --host HOST          address to listen on (127.0.0.1)
   --port PORT          TCP port to listen on (3334)
   --deflate            compress for clients that offer it
   --redis URL          one of several nodes; they share a Redis by publish/subscribe
   --redis-streams URL  the same by a stream of Redis
+  --recovery           clients that come back get what they missed
   --version            print the versions of socket.io and ws and exit`;
 
 module.exports = { parse };

@@ -11,15 +11,16 @@ const NAME = /^[A-Za-z0-9._:-]{1,64}$/;
  *     To the members of a room, or to all clients
  * @param {(event: string, ...args: unknown[]) => void} respond To the client, behind
  *     what was published before
+ * @param {(event: string, ...args: unknown[]) => void} answer To the client, at once
  */
-function serve(socket, publish, respond) {
-  const fail = (words) => socket.emit('error', words);
+function serve(socket, publish, respond, answer) {
+  const fail = (words) => answer('error', words);
   const noPayload = () => fail('the payload is missing');
   const noTopic = () => fail('the topic is missing or no name');
 
   socket.on('echo', (payload) => {
     if (payload === undefined) return noPayload();
-    socket.emit('echo', payload);
+    answer('echo', payload);
   });
   socket.on('broadcast', (payload) => {
     if (payload === undefined) return noPayload();
@@ -29,12 +30,12 @@ function serve(socket, publish, respond) {
   socket.on('subscribe', (topic) => {
     if (!isTopic(topic)) return noTopic();
     socket.join(room(topic));
-    socket.emit('subscribed', topic);
+    answer('subscribed', topic);
   });
   socket.on('unsubscribe', (topic) => {
     if (!isTopic(topic)) return noTopic();
     socket.leave(room(topic));
-    socket.emit('unsubscribed', topic);
+    answer('unsubscribed', topic);
   });
   socket.on('publish', (topic, payload) => {
     if (!isTopic(topic)) return noTopic();

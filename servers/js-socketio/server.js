@@ -13,18 +13,20 @@ const MAX_QUEUED = 64 * 1024 * 1024;
 /**
  * Listens on host and port; ends the program with 1 when the port cannot be had.
  *
- * @param {{host: string, port: number, deflate: boolean, adapter?: Function,
- *     isAsync: boolean}} options deflate: compressed for clients that offered it;
- *     adapter, isAsync: as in nodes.js
+ * @param {{host: string, port: number, deflate: boolean, recovery: boolean,
+ *     adapter?: Function, isAsync: boolean, end?: Function}} options deflate:
+ *     compressed for clients that offered it; recovery: clients that come back get
+ *     what they missed; adapter, isAsync, end: as in nodes.js
  */
-function listen({ host, port, deflate, adapter, isAsync }) {
+function listen({ host, port, deflate, recovery, adapter, isAsync, end }) {
   const server = http.createServer();
   const io = new Server(server, {
     transports: ['websocket'],
     serveClient: false,
     maxHttpBufferSize: MAX_MESSAGE,
     perMessageDeflate: deflate,
-    ...(adapter && { adapter })
+    ...(adapter && { adapter }),
+    ...(recovery && { connectionStateRecovery: {} })
   });
 
   io.engine.on('connection', (connection) => {
@@ -39,7 +41,9 @@ function listen({ host, port, deflate, adapter, isAsync }) {
     // A client is in a room of the name of its id. The way of a broadcast keeps
     // the order where emit returns before it is delivered.
     const respond = isAsync ? publish.bind(undefined, socket.id) : socket.emit.bind(socket);
-    serve(socket, publish, respond);
+    // With recovery, emit of a socket would go through Redis as a broadcast does.
+    const client = recovery ? io.local.to(socket.id) : socket;
+    serve(socket, publish, respond, client.emit.bind(client));
   });
 
   server.on('error', (error) => {
@@ -47,6 +51,15 @@ function listen({ host, port, deflate, adapter, isAsync }) {
     process.exit(1);
   });
   server.listen({ host, port, backlog: 4096 });
+  if (recovery) process.once('SIGTERM', () => leave(io, end));
+}
+
+// Ends each connection, at which the library has Redis keep its session, and then the
+// process.
+async function leave(io, end) {
+  await io.close();
+  await end();
+  process.exit(0);
 }
 
 // Cuts a client off for which too much waits. The library queues packets in

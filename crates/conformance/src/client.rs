@@ -13,6 +13,7 @@ use crate::message::{Reply, Unread};
 use crate::raw;
 use crate::stream::Stream;
 use crate::target::{Dialect, Target};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
@@ -87,6 +88,8 @@ pub(crate) struct Client {
     deflate: Option<deflated::Deflate>,
     /// The dialect's opening is complete: from here on noise is passed over.
     joined: bool,
+    /// The library adds something of its own to all messages that follow.
+    has_added: bool,
 }
 
 /// The stage at which a connection could not be opened.
@@ -140,7 +143,10 @@ impl Client {
         let mut next = self.speech.open();
         while next != dialect::Opening::Ready {
             next = match self.next_within(self.timeout) {
-                Some(Incoming::Message { raw, .. }) => self.speech.opened(&raw),
+                Some(Incoming::Message { raw, .. }) => {
+                    self.has_added |= self.speech.adds(&raw);
+                    self.speech.opened(&raw)
+                }
                 Some(other) => return failed(format!("got {other}")),
                 None => return failed(format!("no answer within {:?}", self.timeout)),
             };
@@ -154,6 +160,15 @@ impl Client {
         let speech = self.speech;
         self.inbox
             .retain(|came| !matches!(came, Incoming::Message { raw, .. } if speech.is_noise(raw)));
+        if self.has_added {
+            // What came in one read with the message that made the client ready.
+            for came in &mut self.inbox {
+                if let Incoming::Message { raw, reply } = came {
+                    *raw = speech.without_added(raw).into_owned();
+                    *reply = speech.parse(Opcode::Text, raw);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -239,7 +254,7 @@ impl Client {
 
     fn feed(&mut self, bytes: &[u8]) {
         let (inbox, stream, speech) = (&mut self.inbox, &mut self.stream, self.speech);
-        let joined = self.joined;
+        let (joined, has_added) = (self.joined, self.has_added);
         let deflate = &mut self.deflate;
         let fed = self.decoder.feed_marking(bytes, |event, mark| {
             let inflated;
@@ -257,10 +272,16 @@ impl Client {
                 Event::Message { payload, .. } if joined && speech.is_noise(payload) => {
                     return Ok(());
                 }
-                Event::Message { opcode, payload } => Incoming::Message {
-                    raw: payload.to_vec(),
-                    reply: speech.parse(opcode, payload),
-                },
+                Event::Message { opcode, payload } => {
+                    let message = match has_added {
+                        true => speech.without_added(payload),
+                        false => Cow::Borrowed(payload),
+                    };
+                    Incoming::Message {
+                        reply: speech.parse(opcode, &message),
+                        raw: message.into_owned(),
+                    }
+                }
                 Event::Pong(payload) => Incoming::Pong(payload.to_vec()),
                 Event::Close(payload) => Incoming::Close(CloseFrame::parse(payload)),
                 Event::Ping(payload) => {
@@ -416,6 +437,7 @@ impl Opening {
             buffer: vec![0; READ_SIZE],
             deflate: None,
             joined: false,
+            has_added: false,
         }
     }
 

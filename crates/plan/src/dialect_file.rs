@@ -9,6 +9,7 @@ mod feed;
 mod heartbeat;
 mod http;
 mod progress;
+mod returning;
 
 pub use bytes::{
     BytePart, ByteTextError, HoleForm, LengthPrefix, NumberForm, TemplateForm, byte_parts,
@@ -161,6 +162,7 @@ impl DialectFile {
             .chain(&self.send.subscribe)
             .chain(signatures.flat_map(|signature| [&signature.key, &signature.of]))
             .map(String::as_str)
+            .chain(self.returning())
     }
 }
 
@@ -206,6 +208,10 @@ pub struct OpeningExchange {
     /// Sent right after the handshake.
     #[serde(default)]
     pub send: Option<String>,
+    /// In place of `send`: what a client sends that comes back, and that the server has told each value
+    /// which this names.
+    #[serde(default)]
+    pub returning: Option<String>,
     /// Where nothing confirms what a client sent last: time from then on, or from the handshake if it
     /// sends nothing, until it is ready.
     #[serde(default)]
@@ -440,7 +446,8 @@ pub struct Rule {
     pub topic_in_string: Option<String>,
     /// JSON pointers to the strings or numbers to keep, by name. The client's later messages may contain
     /// the value as `{name}`. A value captured once the client is ready replaces the one captured while
-    /// it opened. In a keep-alive, the pointers may lead to any value, and only its `send` can repeat it.
+    /// it opened. One that `returning` names is kept for the client's next connections as well. In a
+    /// keep-alive, the pointers may lead to any value, and only its `send` can repeat it.
     #[serde(default)]
     pub capture: BTreeMap<String, String>,
     /// Where that stands in a string that holds JSON: JSON pointer to the string. The pointers of
@@ -451,6 +458,10 @@ pub struct Rule {
     /// `ready`, or the answer to a keep-alive, which may repeat what is captured of that.
     #[serde(default)]
     pub send: Option<String>,
+    /// While a client opens, in place of `send`: what a client sends that comes back, and that the server
+    /// has told each value which this names, perhaps on an earlier connection.
+    #[serde(default)]
+    pub returning: Option<String>,
     /// What the user is told of a refusal while a client opens.
     #[serde(default)]
     pub words: Option<String>,
@@ -516,6 +527,9 @@ pub enum Meaning {
     Send,
     /// While a client opens: nothing is sent, and the next message of the server decides.
     Wait,
+    /// While a client opens: a message of those that it missed while it was away. It counts as one that
+    /// comes right after the client is ready.
+    Missed,
 }
 
 /// How a payload stands in a message.

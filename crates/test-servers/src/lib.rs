@@ -6,6 +6,7 @@
 //! [`cluster`] has a server of several nodes, with the broker between them.
 //! [`CountedServer`] has the kernel count its bytes, with compression or without.
 //! [`Gate`] stands before a server and lets connections through by a schedule.
+//! [`Resuming`] gives clients that come back what they missed.
 //! [`TlsServer`] is the plain protocol over TLS. [`fault`] has servers that make one fault a
 //! known number of times. [`faulty`] is a table of peers that break, flood, stall or lie, with the
 //! end that a run against each must come to. [`liar`] is a correct server that breaks one rule of
@@ -27,6 +28,7 @@ mod gate;
 mod listen;
 mod null;
 mod poll;
+mod resuming;
 mod serving;
 mod skipped;
 mod threaded;
@@ -38,5 +40,6 @@ pub use delay::{Answer, Delay, DelayOptions, DelayServer, Freeze, Pace, Truth, W
 pub use framework::Framework;
 pub use gate::{Gate, GateOptions, Passages};
 pub use null::{NullOptions, NullServer, NullServers};
+pub use resuming::{Resumed, Resuming, ResumingOptions};
 pub use skipped::{SKIPPED_VARIABLE, skipped};
 pub use tls::TlsServer;

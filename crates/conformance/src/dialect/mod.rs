@@ -14,6 +14,7 @@ pub(crate) use topics::{Heard, Topics, Wish, Word};
 
 use crate::message::{Kind, Payload, Reply, Unread};
 use crate::target::Dialect;
+use std::borrow::Cow;
 use ws_proto::Opcode;
 
 /// What a client does next between its handshake and its first request.
@@ -91,6 +92,17 @@ pub(crate) trait Speech: Sync {
     /// The move after a message that came before [`Opening::Ready`].
     fn opened(&self, _message: &[u8]) -> Opening {
         Opening::Ready
+    }
+
+    /// True of the message that makes a client ready where the library adds something of its own to all
+    /// that follow.
+    fn adds(&self, _message: &[u8]) -> bool {
+        false
+    }
+
+    /// A message without what the library adds.
+    fn without_added<'m>(&self, message: &'m [u8]) -> Cow<'m, [u8]> {
+        Cow::Borrowed(message)
     }
 
     /// The message by which a client leaves what it joined.

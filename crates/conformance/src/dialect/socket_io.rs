@@ -4,6 +4,7 @@ use super::topics::no_names;
 use super::{Fault, Heard, Opening, Owed, Speech, Topics, Wish, Word, kind};
 use crate::message::{Kind, Payload, Reply, Unread, abbreviated};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use ws_proto::Opcode;
 
 /// Codes that a server may close with (docs/protocol.md, Errors). 1005: the library's close frames
@@ -30,6 +31,13 @@ fn arguments_of(text: &str) -> Result<Vec<Value>, Unread> {
         reason: error.to_string(),
         shown: abbreviated(&event(text)),
     })
+}
+
+/// Milliseconds since 1970 and a number, as Redis has them.
+fn is_offset(text: &str) -> bool {
+    let is_number = |of: &str| !of.is_empty() && of.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = text.split_once('-');
+    parts.is_some_and(|(time, number)| time.len() >= 13 && is_number(time) && is_number(number))
 }
 
 impl Topics for SocketIo {
@@ -117,6 +125,25 @@ impl Speech for SocketIo {
             Opening::Refused(format!(
                 "the connection to the namespace was answered {shown}"
             ))
+        }
+    }
+
+    /// With connection state recovery a client is told a `pid`, and each event has an offset behind its
+    /// arguments.
+    fn adds(&self, message: &[u8]) -> bool {
+        let session = message.strip_prefix(CONNECT.as_bytes());
+        let session = session.and_then(|of| serde_json::from_slice::<Value>(of).ok());
+        session.is_some_and(|of| of["pid"].is_string())
+    }
+
+    fn without_added<'m>(&self, message: &'m [u8]) -> Cow<'m, [u8]> {
+        let text = std::str::from_utf8(message).ok();
+        let end = text.and_then(|text| text.strip_suffix("\"]")?.rsplit_once(",\""));
+        match end {
+            Some((arguments, offset)) if is_offset(offset) => {
+                Cow::Owned(format!("{arguments}]").into_bytes())
+            }
+            _ => Cow::Borrowed(message),
         }
     }
 
@@ -278,6 +305,30 @@ mod tests {
             "/socket.io/?EIO=4&transport=websocket"
         );
         assert_eq!(SocketIo.path("/s?a=b"), "/s?a=b&EIO=4&transport=websocket");
+    }
+
+    #[test]
+    fn an_offset_behind_the_arguments_is_left_out_where_the_client_was_told_a_pid() {
+        assert!(!SocketIo.adds(br#"40{"sid":"a"}"#));
+        assert!(!SocketIo.adds(br#"0{"sid":"a","pid":"b"}"#));
+        assert!(SocketIo.adds(br#"40{"sid":"a","pid":"b"}"#));
+        for (message, left) in [
+            (r#"42["echo",1,"1795889274259-0"]"#, r#"42["echo",1]"#),
+            (
+                r#"42["echo","1-0","1795889274259-12"]"#,
+                r#"42["echo","1-0"]"#,
+            ),
+            (r#"42["echo",1]"#, r#"42["echo",1]"#),
+            (r#"42["subscribed","1-0"]"#, r#"42["subscribed","1-0"]"#),
+            (r#"42["echo","a"]"#, r#"42["echo","a"]"#),
+            (r#"42["echo",""]"#, r#"42["echo",""]"#),
+            ("2", "2"),
+        ] {
+            assert_eq!(
+                *SocketIo.without_added(message.as_bytes()),
+                *left.as_bytes()
+            );
+        }
     }
 
     #[test]

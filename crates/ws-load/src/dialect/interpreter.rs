@@ -54,6 +54,8 @@ pub(super) struct Interpreter {
     /// The server tells values in the exchange, and to ready clients.
     captures: bool,
     renews: bool,
+    /// What clients keep for their next connections.
+    kept: Vec<String>,
     broadcast: Option<Template>,
     publish: Option<Template>,
     subscribe: Option<Arc<Template>>,
@@ -142,7 +144,7 @@ impl Interpreter {
                     None => Err(Malformed("an answer without a topic".to_owned())),
                 };
             }
-            Meaning::Ignored | Meaning::Ready | Meaning::Send | Meaning::Wait => {
+            Meaning::Ignored | Meaning::Ready | Meaning::Send | Meaning::Wait | Meaning::Missed => {
                 return Ok(Incoming::Ignored);
             }
         };
@@ -242,6 +244,7 @@ impl Codec for Interpreter {
             },
             Meaning::Send => found.rule.send.clone().unwrap_or(Opening::Await),
             Meaning::Refused => Opening::Refused(refusal(&found)),
+            Meaning::Missed => Opening::Keep,
             _ => Opening::Await,
         }
     }
@@ -294,6 +297,10 @@ impl Codec for Interpreter {
         let found = self.opening.find(message);
         let values = found.ok().and_then(|found| found.captures().ok());
         values.unwrap_or_default()
+    }
+
+    fn kept(&self) -> &[String] {
+        &self.kept
     }
 
     fn renews(&self) -> bool {

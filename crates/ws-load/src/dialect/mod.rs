@@ -29,6 +29,7 @@ mod pointers;
 mod progress;
 mod question;
 mod requirements;
+mod returning;
 mod rules;
 mod script;
 mod stamp;
@@ -169,6 +170,10 @@ pub(crate) enum Opening {
     Send(String),
     /// The same of a message in bytes.
     Fill(Fill),
+    /// Send the second if the client comes back and was told what it names, else the first; then wait.
+    Returning(Box<Opening>, Box<Opening>),
+    /// Keep the message for when the client is ready, and wait.
+    Keep,
     /// Send this message as it is, then wait.
     SendAsIs(Vec<u8>),
     /// Send the subscription to the topic of the client's own, then wait.
@@ -327,6 +332,11 @@ pub(crate) trait Codec: Send + Sync {
     /// and values.
     fn captured(&self, _message: &[u8]) -> Vec<Told> {
         Vec::new()
+    }
+
+    /// The names of what a client keeps for its next connections.
+    fn kept(&self) -> &[String] {
+        &[]
     }
 
     /// True where messages to a ready client tell something for its later ones.

@@ -138,7 +138,7 @@ pub(super) fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
     let answers = is_answer(rule.means);
     let belongs = belongs(rule.means);
     let sends = matches!(rule.means, Meaning::Send | Meaning::KeepAlive);
-    let captures = rule.means != Meaning::Refused;
+    let captures = !matches!(rule.means, Meaning::Refused | Meaning::Missed);
     let echoes = matches!(rule.means, Meaning::Echo | Meaning::Progress);
     let feeds = rule.means == Meaning::Feed;
     let refuses = rule.means == Meaning::Refused && key.starts_with(OPEN);

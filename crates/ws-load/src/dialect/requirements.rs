@@ -7,7 +7,7 @@ use super::placeholders::check_variable;
 use super::progress;
 use super::script;
 use super::template::Template;
-use super::{http, kinds};
+use super::{http, kinds, returning};
 use plan::{DialectFile, Meaning, Nanos, PLACEHOLDERS, Part, Rule, parts};
 
 /// The key of the rules for a ready client.
@@ -40,12 +40,14 @@ pub(super) fn check(file: &DialectFile) -> Result<(), DialectError> {
 /// What a ready client is told is something that it was told before, and knows from then on. What the
 /// answer to a keep-alive repeats is known to that answer alone.
 fn check_renewed(file: &DialectFile) -> Result<(), DialectError> {
+    let kept = file.kept();
     for (index, rule) in file.receive.iter().enumerate() {
         for name in rule.capture.keys() {
             let key = format!("{READY}[{}].capture.{name}", index + 1);
             let mut opening = file.open.receive.iter();
             let is_known = opening.any(|rule| rule.capture.contains_key(name))
-                || file.told_by_steps().any(|of| of == name);
+                || file.told_by_steps().any(|of| of == name)
+                || kept.contains(&name.as_str());
             match (is_known, rule.means == Meaning::KeepAlive) {
                 (true, true) => {
                     return Err(DialectError::unfit(
@@ -337,6 +339,7 @@ fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
         Meaning::Send,
         Meaning::Refused,
         Meaning::Wait,
+        Meaning::Missed,
     ];
     let of_ready = [
         Meaning::Echo,
@@ -398,6 +401,7 @@ fn check_opening(file: &DialectFile) -> Result<(), DialectError> {
              `ready_after` under [open] where nothing confirms it; or none of them",
         ));
     }
+    returning::check(file)?;
     check_signatures(file)?;
     check_unsubscribing(file)
 }
@@ -536,5 +540,6 @@ const fn meaning_name(means: Meaning) -> &'static str {
         Meaning::Unsubscribed => "unsubscribed",
         Meaning::Send => "send",
         Meaning::Wait => "wait",
+        Meaning::Missed => "missed",
     }
 }

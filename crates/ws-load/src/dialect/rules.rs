@@ -10,7 +10,7 @@ use super::feed::FeedPlaces;
 use super::pattern::{Captured, Pattern, differ};
 use super::payload::{Body, parse_payload, read_stamp, stamp_of};
 use super::place::{Carries, Place, place_of};
-use super::placeholders::{Hole, check_variable, plain, with_variables};
+use super::placeholders::{Hole, check_variable, plain};
 use super::pointers::{PointerId, Pointers, Values, parse_whole, pointer};
 use super::progress;
 use super::question::{self, Answer};
@@ -197,7 +197,8 @@ impl Rules {
             how,
             send: match &rule.send {
                 Some(text) if matches!(rule.means, Meaning::Send | Meaning::Ready) => {
-                    Some(Opening::Send(with_variables(&format!("{key}.send"), text)?))
+                    let returning = rule.returning.as_deref();
+                    Some(bytes::opening_in_text((key, text), returning)?)
                 }
                 _ => None,
             },

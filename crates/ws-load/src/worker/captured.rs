@@ -2,7 +2,7 @@
 
 use super::clients::ClientTable;
 use super::leaving::OfClient;
-use crate::dialect::{Fill, SEQUENCE, Told};
+use crate::dialect::{Fill, Opening, SEQUENCE, Told, Variables};
 use crate::io::Token;
 use crate::net::{self, ConnectError};
 use plan::{Part, Plan, parts};
@@ -26,16 +26,20 @@ pub(super) struct Captured {
     /// How often clients beat: perhaps as often as they are told.
     every: String,
     by_client: HashMap<Token, Vec<Told>>,
+    /// The names of what a client keeps for its next connections.
+    kept: Vec<String>,
+    /// What clients were told on earlier connections and keep.
+    before: HashMap<Token, Vec<Told>>,
     /// What steps over HTTP were told, which a client knows for the whole run.
     of_steps: HashMap<Token, Vec<net::StepValue>>,
 }
 
 impl Captured {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Plan, kept: &[String]) -> Self {
         let file = plan.message.definition.as_deref();
         let names = file.map(|file| {
             let outline = file.outlined();
-            outline.captured().map(str::to_owned).collect()
+            outline.required().map(str::to_owned).collect()
         });
         let beat = file.and_then(|file| file.heartbeat.as_ref());
         let dialect = plan.message.dialect.name();
@@ -45,25 +49,41 @@ impl Captured {
             names: names.unwrap_or_default(),
             every: beat.map_or_else(String::new, |beat| beat.every.clone()),
             by_client: HashMap::new(),
+            kept: kept.to_vec(),
+            before: HashMap::new(),
             of_steps: HashMap::new(),
         }
     }
 
     /// A client begins anew.
     pub(super) fn forget(&mut self, slot: Token) {
-        if !self.by_client.is_empty() {
-            self.by_client.remove(&slot);
+        if self.by_client.is_empty() {
+            return;
         }
+        let mut told = self.by_client.remove(&slot).unwrap_or_default();
+        told.retain(|(name, _)| self.kept.contains(name));
+        add(&mut self.before, slot, told);
     }
 
     /// Keeps what a message told; the latest of a name counts.
     pub(super) fn keep(&mut self, slot: Token, values: Vec<Told>) {
-        if values.is_empty() {
-            return;
+        add(&mut self.by_client, slot, values);
+    }
+
+    /// True of a client that comes back and was told all that it says then.
+    pub(super) fn returns(&self, slot: Token) -> bool {
+        let is_told = |name: &String| self.kept_value(slot, name).is_some();
+        self.before.contains_key(&slot) && self.kept.iter().all(is_told)
+    }
+
+    /// The latest value that a client keeps.
+    pub(super) fn kept_value(&self, slot: Token, name: &str) -> Option<&[u8]> {
+        if !self.kept.iter().any(|of| of == name) {
+            return None;
         }
-        let known = self.by_client.entry(slot).or_default();
-        known.retain(|(name, _)| values.iter().all(|(of, _)| of != name));
-        known.extend(values);
+        let told = of_client(&self.by_client, slot);
+        let mut told = told.chain(of_client(&self.before, slot));
+        told.find(|(of, _)| *of == name).map(|(_, value)| value)
     }
 
     /// Keeps what the steps of a client were told.
@@ -106,14 +126,14 @@ impl Captured {
         };
         let secrets = self
             .known(slot)
+            .chain(of_client(&self.before, slot))
             .filter(move |(name, value)| value.len() >= SHORTEST_SECRET && !is_interval(name));
         secrets.filter_map(|(_, value)| std::str::from_utf8(value).ok())
     }
 
     /// Everything that a client was told, by name.
     fn known(&self, slot: Token) -> impl Iterator<Item = (&str, &[u8])> {
-        let told = self.by_client.get(&slot).into_iter().flatten();
-        let told = told.map(|(name, value)| (name.as_str(), value.as_slice()));
+        let told = of_client(&self.by_client, slot);
         let of_steps = self.of_steps(slot).iter();
         told.chain(of_steps.map(|(name, value)| (name.as_str(), value.as_bytes())))
     }
@@ -128,6 +148,25 @@ impl Captured {
         let mut names = self.names.iter().map(String::as_str);
         names.find(|name| self.value(slot, name).is_none())
     }
+}
+
+/// Adds what a client was told, in place of what it was told by the same names.
+fn add(by_client: &mut HashMap<Token, Vec<Told>>, slot: Token, values: Vec<Told>) {
+    if values.is_empty() {
+        return;
+    }
+    let known = by_client.entry(slot).or_default();
+    known.retain(|(name, _)| values.iter().all(|(of, _)| of != name));
+    known.extend(values);
+}
+
+/// What a client was told, by name.
+fn of_client(
+    by_client: &HashMap<Token, Vec<Told>>,
+    slot: Token,
+) -> impl Iterator<Item = (&str, &[u8])> {
+    let told = by_client.get(&slot).into_iter().flatten();
+    told.map(|(name, value)| (name.as_str(), value.as_slice()))
 }
 
 impl ClientTable {
@@ -147,11 +186,16 @@ impl ClientTable {
 
     /// A text in which variables stand, with those of a client.
     pub(super) fn filled(&self, slot: Token, text: &str) -> Vec<u8> {
+        self.filled_by(slot, text, &OfClient { table: self, slot })
+    }
+
+    /// The same with these variables.
+    pub(super) fn filled_by(&self, slot: Token, text: &str, variables: &dyn Variables) -> Vec<u8> {
         let mut out = Vec::new();
         for part in parts(text) {
             match part {
                 Part::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Part::Variable(name) => self.write_variable(slot, name, &mut out),
+                Part::Variable(name) => variables.write(name, &mut out),
             }
         }
         self.sequences.end(slot);
@@ -163,5 +207,36 @@ impl ClientTable {
         let out = fill.of(&OfClient { table: self, slot });
         self.sequences.end(slot);
         out
+    }
+}
+
+impl ClientTable {
+    /// The message of a client that comes back.
+    pub(super) fn returning(&self, slot: Token, message: &Opening) -> Vec<u8> {
+        let variables = OfReturning { table: self, slot };
+        match message {
+            Opening::Send(text) => self.filled_by(slot, text, &variables),
+            Opening::Fill(fill) => {
+                let out = fill.of(&variables);
+                self.sequences.end(slot);
+                out
+            }
+            _ => unreachable!("a file says what is sent"),
+        }
+    }
+}
+
+/// What the variables stand for in the message of a client that comes back.
+struct OfReturning<'a> {
+    table: &'a ClientTable,
+    slot: Token,
+}
+
+impl Variables for OfReturning<'_> {
+    fn write(&self, name: &str, out: &mut Vec<u8>) {
+        match self.table.captured.kept_value(self.slot, name) {
+            Some(value) => out.extend_from_slice(value),
+            None => self.table.write_variable(self.slot, name, out),
+        }
     }
 }

@@ -120,7 +120,7 @@ impl ClientTable {
             cut_off: 0,
             done: VecDeque::new(),
             closing: 0,
-            captured: Captured::new(&common.plan),
+            captured: Captured::new(&common.plan, codec.kept()),
             sequences: Sequences::default(),
             segments: Segments::default(),
             nodes: Nodes::default(),

@@ -4,6 +4,7 @@
 
 use super::catch_up::CatchUp;
 use super::clients::{ClientTable, Session};
+use super::missed::Missed;
 use super::pacing::Pacing;
 use super::{Common, Peer};
 use crate::clock;
@@ -34,6 +35,8 @@ pub(super) struct EventLoop {
     pacing: Pacing,
     /// What clients have of messages that go on, and are not ready.
     pub(super) begun: dialect::Begun,
+    /// What they missed, of those that come back and are not ready.
+    pub(super) missed: Missed,
     /// The scenario takes bytes in place of messages.
     pub(super) takes_bytes: bool,
     pub(super) kernel_stamps: bool,
@@ -85,6 +88,7 @@ impl EventLoop {
         });
         Self {
             begun: dialect::Begun::default(),
+            missed: Missed::default(),
             takes_bytes: scenario.takes_bytes(),
             scenario,
             plan: Arc::clone(&common.plan),

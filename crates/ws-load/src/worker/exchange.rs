@@ -37,13 +37,14 @@ impl Session<'_> {
         }
         let addr = self.table.endpoint(slot);
         match opening {
-            dialect::Opening::Await | dialect::Opening::Several(_) => {}
+            dialect::Opening::Await | dialect::Opening::Keep | dialect::Opening::Several(_) => {}
             dialect::Opening::ReadyLater => self.table.note_settling(slot),
             dialect::Opening::SendAsIs(_)
             | dialect::Opening::SubscribeToOwn
             | dialect::Opening::Introduce
             | dialect::Opening::Send(_)
             | dialect::Opening::Fill(_)
+            | dialect::Opening::Returning(..)
                 if is_answer_unread =>
             {
                 let words = "it asks again and does not read what it was answered".to_owned();
@@ -71,6 +72,14 @@ impl Session<'_> {
             dialect::Opening::Fill(fill) => {
                 let opcode = self.table.codec.opcode();
                 let message = self.table.filled_in(slot, &fill);
+                self.send_frame(slot, opcode, &message);
+            }
+            dialect::Opening::Returning(first, again) => {
+                if !self.table.captured.returns(slot) {
+                    return self.on_move(slot, *first, is_answer_unread, at_ns);
+                }
+                let opcode = self.table.codec.opcode();
+                let message = self.table.returning(slot, &again);
                 self.send_frame(slot, opcode, &message);
             }
             dialect::Opening::Refused(words) => {

@@ -12,6 +12,7 @@ mod event_loop;
 mod exchange;
 mod leaving;
 mod lives;
+mod missed;
 mod nodes;
 mod opening;
 mod pacing;

@@ -77,7 +77,13 @@ impl Replies {
 
     /// Takes a message that came before the client was ready. True when it is ready now.
     #[cold]
-    fn open(&mut self, codec: &dyn Codec, message: &[u8], room: Option<u32>) -> Result<bool, Stop> {
+    fn open(
+        &mut self,
+        codec: &dyn Codec,
+        message: &[u8],
+        room: Option<u32>,
+        keep: impl FnOnce() -> Result<(), String>,
+    ) -> Result<bool, Stop> {
         if self.settles {
             return match codec.heard_before_ready(message) {
                 dialect::Opening::Refused(words) => Err(Stop::Turned(words)),
@@ -93,6 +99,7 @@ impl Replies {
         self.captured.extend(codec.captured(message));
         match next {
             dialect::Opening::Await => Ok(false),
+            dialect::Opening::Keep => keep().map(|()| false).map_err(Stop::Turned),
             dialect::Opening::Refused(words) => Err(Stop::Turned(words)),
             next => {
                 let is_ready = next.makes_ready();
@@ -150,6 +157,7 @@ impl EventLoop {
         let scenario = &mut self.scenario;
         let codec = &self.codec;
         let begun = &mut self.begun;
+        let missed = &mut self.missed;
         let (connection, deflate) = self.clients.get_with_deflate(slot);
         let Connection {
             transport,
@@ -202,11 +210,15 @@ impl EventLoop {
                                 count = message.len();
                                 break;
                             }
-                            if replies.open(&**codec, message, room)? {
+                            let keep = || missed.keep(slot, opcode, message);
+                            if replies.open(&**codec, message, room, keep)? {
                                 ready = true;
                                 replies.is_ready = replies.only_readies();
                                 if replies.is_ready {
                                     scenario.ready(slot, at_ns, room, node);
+                                }
+                                for (opcode, message) in missed.take(slot) {
+                                    scenario.message(slot, opcode, &message, at_ns, slack_ns);
                                 }
                                 // Whatever came with the message that made it ready.
                                 if !behind.is_empty() {
@@ -465,6 +477,7 @@ impl EventLoop {
                 let rest = upgrade.response.split_off(head);
                 connection.phase = Phase::Subscribing;
                 self.begun.forget(slot);
+                self.missed.forget(slot);
                 self.scenario.upgraded(slot);
                 let opening = self.codec.open(self.clients.room(slot));
                 self.on_opening(control, slot, opening, stamp.at_ns, false);

@@ -21,6 +21,7 @@ impl DialectFile {
             &mut send.subscribe,
             &mut send.unsubscribe,
             &mut file.open.send,
+            &mut file.open.returning,
         ];
         let kinds = send.kinds.iter_mut().map(|kind| &mut kind.message);
         let beat = file.heartbeat.iter_mut().map(|beat| &mut beat.send);
@@ -33,7 +34,8 @@ impl DialectFile {
 }
 
 fn outline(rule: &mut Rule) {
-    for text in [&mut rule.send, &mut rule.example].into_iter().flatten() {
+    let texts = [&mut rule.send, &mut rule.returning, &mut rule.example];
+    for text in texts.into_iter().flatten() {
         *text = holes(text);
     }
     let pattern = rule.pattern.take().unwrap_or_default();

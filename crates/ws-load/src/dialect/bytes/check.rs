@@ -235,6 +235,7 @@ fn texts(file: &DialectFile) -> Vec<(String, &str)> {
     let send = &file.send;
     let single = [
         ("open.send", &file.open.send),
+        ("open.returning", &file.open.returning),
         ("send.echo", &send.echo),
         ("send.broadcast", &send.broadcast),
         ("send.publish", &send.publish),
@@ -261,6 +262,7 @@ fn texts(file: &DialectFile) -> Vec<(String, &str)> {
                 ("prefix", &rule.prefix),
                 ("pattern", &rule.pattern),
                 ("send", &rule.send),
+                ("returning", &rule.returning),
                 ("example", &rule.example),
             ];
             for (name, text) in of_rule {

@@ -161,14 +161,58 @@ pub(super) fn example(
     }
 }
 
-/// A message of the exchange of a file of either form.
+/// Compiles a message of the exchange, with what a client that comes back sends in its place. `key` is that
+/// of the rule.
 ///
 /// # Errors
-/// As [`request`].
-pub(super) fn opening(file: &DialectFile, key: &str, text: &str) -> Result<Opening, DialectError> {
-    Ok(match file.form {
-        TemplateForm::Text => Opening::Send(with_variables(key, text)?),
-        TemplateForm::Hex => Opening::Fill(fill(key, text)?),
+/// As [`template`], and as [`with_variables`].
+pub(super) fn opening(
+    file: &DialectFile,
+    (key, text): (&str, &str),
+    returning: Option<&str>,
+) -> Result<Opening, DialectError> {
+    match file.form {
+        TemplateForm::Text => opening_in_text((key, text), returning),
+        TemplateForm::Hex => opening_in_bytes((key, text), returning),
+    }
+}
+
+/// The same of a file in text.
+///
+/// # Errors
+/// As [`with_variables`].
+pub(super) fn opening_in_text(
+    (key, text): (&str, &str),
+    returning: Option<&str>,
+) -> Result<Opening, DialectError> {
+    either((key, text), returning, |key, text| {
+        Ok(Opening::Send(with_variables(key, text)?))
+    })
+}
+
+/// The same of a file in bytes.
+///
+/// # Errors
+/// As [`template`].
+pub(super) fn opening_in_bytes(
+    (key, text): (&str, &str),
+    returning: Option<&str>,
+) -> Result<Opening, DialectError> {
+    either((key, text), returning, |key, text| {
+        Ok(Opening::Fill(fill(key, text)?))
+    })
+}
+
+fn either(
+    (key, text): (&str, &str),
+    returning: Option<&str>,
+    compile: impl Fn(&str, &str) -> Result<Opening, DialectError>,
+) -> Result<Opening, DialectError> {
+    let first = compile(&format!("{key}.send"), text)?;
+    let again = returning.map(|again| compile(&format!("{key}.returning"), again));
+    Ok(match again.transpose()? {
+        None => first,
+        Some(again) => Opening::Returning(Box::new(first), Box::new(again)),
     })
 }
 

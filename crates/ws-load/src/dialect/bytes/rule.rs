@@ -14,7 +14,7 @@ use crate::dialect::progress::Places;
 use crate::dialect::question::Answer;
 use crate::dialect::rules::{Compiled, How, Match, Rules};
 use crate::dialect::template::Template;
-use crate::dialect::{Malformed, Opening, Told, Variables};
+use crate::dialect::{Malformed, Told, Variables};
 use plan::{Meaning, Rule};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -164,7 +164,8 @@ pub(in crate::dialect) fn compile(
     };
     let opening = match rule.send.as_deref() {
         Some(text) if matches!(rule.means, Meaning::Send | Meaning::Ready) => {
-            Some(Opening::Fill(super::fill(&send, text)?))
+            let returning = rule.returning.as_deref();
+            Some(super::opening_in_bytes((key, text), returning)?)
         }
         _ => None,
     };

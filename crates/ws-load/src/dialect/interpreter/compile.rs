@@ -114,7 +114,10 @@ impl Interpreter {
             separator: file.separator.clone(),
             framing,
             first: first
-                .map(|first| bytes::opening(file, "open.send", first))
+                .map(|first| {
+                    let returning = file.open.returning.as_deref();
+                    bytes::opening(file, ("open", first), returning)
+                })
                 .transpose()?,
             ready_after: file.open.ready_after,
             opening: {
@@ -125,6 +128,7 @@ impl Interpreter {
             kinds: Kinds::compile(file, &body)?,
             captures: outline.captured().next().is_some(),
             renews: outline.receive.iter().any(is_renewing),
+            kept: outline.kept().into_iter().map(str::to_owned).collect(),
             answers_in_order: file.receive.iter().any(|rule| rule.in_order),
             by_sequence: outline
                 .receive

@@ -72,7 +72,7 @@ fn the_examples_of_the_documentation_make_sense() {
     let text = include_str!("../../../../../docs/dialects.md");
     let examples = text.split("```toml\n").skip(1);
     let examples: Vec<&str> = examples.map(|of| of.split("```").next().unwrap()).collect();
-    assert_eq!(examples.len(), 16);
+    assert_eq!(examples.len(), 17);
     for example in examples {
         check_dialect(&read_dialect(example).unwrap()).unwrap();
     }
@@ -169,7 +169,7 @@ fn a_client_has_to_become_ready() {
     assert_eq!(
         error,
         "`open.receive[1].means` is `echo`, which has no sense there; permitted there: ready, \
-         subscribed, send, refused, wait"
+         subscribed, send, refused, wait, missed"
     );
     let error = changed("[send]", &ready.replace("\"ready\"", "\"send\""));
     assert_eq!(

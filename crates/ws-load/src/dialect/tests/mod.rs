@@ -12,6 +12,7 @@ mod progress;
 mod pusher;
 mod questions;
 mod ready;
+mod returning;
 mod topics;
 
 use super::*;

@@ -24,6 +24,7 @@ macro_rules! suite {
             mod lossy_storm;
             mod members;
             mod open_loop;
+            mod resumed;
             mod room_changes;
             mod rooms;
             mod slow_readers;
