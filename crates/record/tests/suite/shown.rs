@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const SECRET: &str = "Kx82nvQ0";
 
 /// Texts of a plan that can hold a secret, by type and member. `plan` plants one in each.
-const OF_PLANS: [&str; 30] = [
+const OF_PLANS: [&str; 32] = [
     "Connection.cookies",
     "Connection.headers",
     "Connection.origin",
@@ -26,6 +26,7 @@ const OF_PLANS: [&str; 30] = [
     "HttpStep.body",
     "HttpStep.headers",
     "HttpStep.url",
+    "OpeningExchange.returning",
     "OpeningExchange.send",
     "Plan.name",
     "Plan.reason",
@@ -38,6 +39,7 @@ const OF_PLANS: [&str; 30] = [
     "Requests.unsubscribe",
     "Rule.example",
     "Rule.reason",
+    "Rule.returning",
     "Rule.send",
     "Rule.text",
     "Rule.words",
