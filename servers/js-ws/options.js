@@ -20,9 +20,7 @@ const flags = {
 
 const nodeFlags = {
   ...flags,
-  redis: { type: 'string' },
-  drain: { type: 'string' },
-  hold: { type: 'string' }
+  redis: { type: 'string' }
 };
 
 const clusterFlags = {
@@ -57,12 +55,6 @@ function parse(args, program, { cluster = false, nodes = false } = {}) {
     if (values.redis !== undefined && !URL.canParse(values.redis)) {
       throw new Error(`--redis ${values.redis}: give a URL like redis://127.0.0.1:6379`);
     }
-    if (values.hold !== undefined && (values.redis === undefined || values.drain === undefined)) {
-      throw new Error('--hold: only with --redis and --drain');
-    }
-    for (const flag of ['drain', 'hold']) {
-      if (values[flag] !== undefined) values[flag] = milliseconds(flag, values[flag]);
-    }
     if (cluster) {
       const flag = values.workers === undefined ? 'threads' : 'workers';
       values.workers = integer(flag, values[flag], 1, 1024);
@@ -78,12 +70,6 @@ function parse(args, program, { cluster = false, nodes = false } = {}) {
 function mebibytes(flag, text) {
   if (!text.endsWith('M')) throw new Error(`--${flag} ${text}: give a size like 128M`);
   return integer(flag, text.slice(0, -1), 1, 1024) * 1024 * 1024;
-}
-
-/** The milliseconds of a time like 10s. */
-function milliseconds(flag, text) {
-  if (!text.endsWith('s')) throw new Error(`--${flag} ${text}: give a time like 10s`);
-  return integer(flag, text.slice(0, -1), 1, 3600) * 1000;
 }
 
 function integer(flag, text, least, most) {

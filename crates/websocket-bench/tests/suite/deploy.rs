@@ -146,64 +146,6 @@ fn the_jobs_agree_on_workers_port_and_token() {
     }
 }
 
-/// The steps of the patch of a component of js-ws.
-fn steps(component: &str) -> Vec<Yaml> {
-    let component = &documents(&format!("js-ws/components/{component}/kustomization.yaml"))[0];
-    let patch = component["patches"][0]["patch"].as_str().unwrap();
-    let steps = &YamlLoader::load_from_str(patch).unwrap()[0];
-    steps.as_vec().unwrap().clone()
-}
-
-/// The seconds of an argument such as `--drain=15s`.
-fn seconds(step: &Yaml, flag: &str) -> i64 {
-    let line = [step["value"].as_str().unwrap().to_owned()];
-    let time = value(&line, flag).strip_suffix('s').unwrap();
-    time.parse().unwrap()
-}
-
-#[test]
-fn a_pod_of_the_server_has_the_time_that_it_takes_to_end() {
-    let server = documents("js-ws/usual/server.yaml");
-    let (service, pod) = (&server[0]["spec"], &server[1]["spec"]["template"]);
-    assert_eq!(service["selector"], pod["metadata"]["labels"]);
-    let container = &pod["spec"]["containers"][0];
-    let port = service["ports"][0]["port"].as_i64().unwrap();
-    assert_eq!(
-        value(&strings(&container["args"]), "--port"),
-        port.to_string()
-    );
-    let probe = &container["readinessProbe"]["tcpSocket"];
-    assert_eq!(probe["port"].as_i64(), Some(port));
-
-    let [wait, grace] = &steps("pre-stop")[..] else {
-        panic!("two steps")
-    };
-    let wait = wait["value"]["preStop"]["sleep"]["seconds"]
-        .as_i64()
-        .unwrap();
-    let drain = seconds(&steps("drain")[0], "--drain");
-    assert!(wait + drain < grace["value"].as_i64().unwrap());
-    // What is held must come before the server ends.
-    assert!(seconds(&steps("hold")[0], "--hold") < drain);
-}
-
-#[test]
-fn every_component_of_the_server_is_used() {
-    let mut used = Vec::new();
-    for overlay in ["draining", "holding"] {
-        let kustomization = &documents(&format!("js-ws/{overlay}/kustomization.yaml"))[0];
-        used.extend(strings(&kustomization["components"]));
-    }
-    let mut there: Vec<String> = std::fs::read_dir(folder().join("js-ws/components"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .map(|name| format!("../components/{name}"))
-        .collect();
-    used.sort();
-    there.sort();
-    assert_eq!(used, there);
-}
-
 /// The lines that a component gives to a container, or adds to its own.
 fn added(component: &Yaml) -> Vec<Vec<String>> {
     let patches = component["patches"].as_vec().unwrap();
