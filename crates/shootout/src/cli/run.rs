@@ -76,7 +76,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
     /// RowOrder of the rows of a workload in each round: `listed`, or the number of a draw that a run has
-    /// printed [default: a new draw; with --quick listed]
+    /// printed [default: listed, and with --repeat a new draw]
     #[arg(long, value_name = "ORDER")]
     pub order: Option<RowOrder>,
     /// Measures these servers twice, each time as a row of its own, NAME and NAME~again: how far the
@@ -138,9 +138,9 @@ impl RunArgs {
                 true => VariantChoice::First,
                 false => VariantChoice::All,
             },
-            order: match self.quick {
-                true => RowOrder::Listed,
-                false => RowOrder::Drawn(draw()),
+            order: match self.repeat.is_some_and(|repeat| repeat > 1) {
+                true => RowOrder::Drawn(draw()),
+                false => RowOrder::Listed,
             },
             ..RunOptions::default()
         };

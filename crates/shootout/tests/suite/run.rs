@@ -535,7 +535,7 @@ fn what_cannot_work_is_said_before_anything_is_measured() {
             "fewer than the 9000000 of the first step",
         ),
         (
-            "run --workload all --repeat 1000",
+            "run --workload all --repeat 1000 --via none",
             "records into one directory, and the report, check and site read 5000 at most",
         ),
         ("run --resume", "nothing to resume"),

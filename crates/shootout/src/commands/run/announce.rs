@@ -21,6 +21,7 @@ fn through(rows: &[Row]) -> Vec<&str> {
             names.push(name);
         }
     }
+    names.sort_unstable_by_key(|name| (*name != NO_PROXY, *name));
     names
 }
 
