@@ -38,8 +38,8 @@ dist:
 test-dist: all
 	@scripts/test-dist
 
-# deploy/kubernetes on the cluster of KUBECONFIG with the image IMAGE, and deploy/compose.yaml; the head
-# of the script has what else it takes. Not a part of `make test`
+# deploy/kubernetes and servers/*/kubernetes on the cluster of KUBECONFIG with the image IMAGE, and
+# deploy/compose.yaml; the head of the script has what else it takes. Not a part of `make test`
 test-kubernetes:
 	@scripts/test-kubernetes
 

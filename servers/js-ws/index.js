@@ -1,7 +1,8 @@
 'use strict';
 
 // One process: node index.js [--host HOST] [--port PORT]. With --redis URL it is
-// one node of several, which reach each other's clients through Redis.
+// one node of several, which reach each other's clients through Redis. With
+// --drain TIME it sends its clients away at SIGTERM, and then ends.
 
 const { parse, version } = require('./options');
 const { start } = require('./server');
@@ -24,6 +25,7 @@ function runAlone() {
     },
     failed
   });
+  endAtSigterm(() => server.drain());
 }
 
 async function runNode() {
@@ -33,12 +35,27 @@ async function runNode() {
   const relay = await connect(options.redis, deliver);
   server = start(options, {
     publish(data, binary, topic, done) {
-      relay(data, binary, topic).then(() => {
+      relay.publish(data, binary, topic).then(() => {
         deliver(data, binary, topic);
         done();
       }, done);
     },
     failed
+  });
+  endAtSigterm(async () => {
+    // Without Redis nothing is published that could wait.
+    if (options.hold !== undefined) await relay.hold(options.hold).catch(() => {});
+    await server.drain();
+    await relay.close();
+  });
+}
+
+function endAtSigterm(drain) {
+  if (options.drain === undefined) return;
+  process.once('SIGTERM', () => {
+    // Some clients may not answer, and Redis may be away.
+    setTimeout(() => process.exit(0), options.drain);
+    drain().then(() => process.exit(0), (error) => failed(`js-ws: ${error.message}`));
   });
 }
 

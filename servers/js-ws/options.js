@@ -20,7 +20,9 @@ const flags = {
 
 const nodeFlags = {
   ...flags,
-  redis: { type: 'string' }
+  redis: { type: 'string' },
+  drain: { type: 'string' },
+  hold: { type: 'string' }
 };
 
 const clusterFlags = {
@@ -55,6 +57,12 @@ function parse(args, program, { cluster = false, nodes = false } = {}) {
     if (values.redis !== undefined && !URL.canParse(values.redis)) {
       throw new Error(`--redis ${values.redis}: give a URL like redis://127.0.0.1:6379`);
     }
+    if (values.hold !== undefined && (values.redis === undefined || values.drain === undefined)) {
+      throw new Error('--hold: only with --redis and --drain');
+    }
+    for (const flag of ['drain', 'hold']) {
+      if (values[flag] !== undefined) values[flag] = milliseconds(flag, values[flag]);
+    }
     if (cluster) {
       const flag = values.workers === undefined ? 'threads' : 'workers';
       values.workers = integer(flag, values[flag], 1, 1024);
@@ -70,6 +78,12 @@ function parse(args, program, { cluster = false, nodes = false } = {}) {
 function mebibytes(flag, text) {
   if (!text.endsWith('M')) throw new Error(`--${flag} ${text}: give a size like 128M`);
   return integer(flag, text.slice(0, -1), 1, 1024) * 1024 * 1024;
+}
+
+/** The milliseconds of a time like 10s. */
+function milliseconds(flag, text) {
+  if (!text.endsWith('s')) throw new Error(`--${flag} ${text}: give a time like 10s`);
+  return integer(flag, text.slice(0, -1), 1, 3600) * 1000;
 }
 
 function integer(flag, text, least, most) {

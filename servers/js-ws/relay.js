@@ -18,9 +18,14 @@ const BYTES = true; // the channel's messages as a Buffer
  * @param {string} url Such as redis://127.0.0.1:6379
  * @param {(data: Buffer, binary: boolean, topic?: string) => void} deliver Gets the
  *     messages of the other nodes
- * @returns {Promise<(data: Buffer, binary: boolean, topic?: string) => Promise<void>>}
- *     Hands a message to the other nodes: resolves when Redis has taken it, rejects
- *     when the library gives it up
+ * @returns {Promise<{
+ *     publish: (data: Buffer, binary: boolean, topic?: string) => Promise<void>,
+ *     hold: (ms: number) => Promise<void>,
+ *     close: () => Promise<void>}>}
+ *     publish hands a message to the other nodes: resolves when Redis has taken it,
+ *     rejects when the library gives it up. hold lets the publications of all nodes
+ *     wait in Redis for that time: resolves when every earlier one has come here.
+ *     close ends the connections when all that was under way is done
  */
 async function connect(url, deliver) {
   const node = randomUUID();
@@ -38,8 +43,19 @@ async function connect(url, deliver) {
     if (origin !== node) deliver(data, binary, topic);
   }, BYTES);
 
-  return async (data, binary, topic) => {
-    await publisher.publish(CHANNEL, serialize({ origin: node, data, binary, topic }));
+  return {
+    async publish(data, binary, topic) {
+      await publisher.publish(CHANNEL, serialize({ origin: node, data, binary, topic }));
+    },
+    async hold(ms) {
+      await publisher.clientPause(ms, 'WRITE');
+      // The answer comes behind the messages that Redis had already sent here.
+      await subscriber.ping();
+    },
+    async close() {
+      await publisher.close();
+      await subscriber.close();
+    }
   };
 }
 

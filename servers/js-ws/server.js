@@ -27,9 +27,10 @@ const MAX_FRAGMENTS = 128 * 1024;
  *     the frame of a broadcast; tls-cert, tls-key: the files to serve TLS with
  * @param {{publish: Function, failed: Function}} events publish as in
  *     protocol.js; failed gets one line when the server cannot listen
- * @returns {{deliver: (data: Buffer, binary: boolean, topic?: string) => void}}
- *     deliver queues a message on every connection of this process, or on those
- *     that are subscribed to the topic
+ * @returns {{deliver: (data: Buffer, binary: boolean, topic?: string) => void,
+ *     drain: () => Promise<void>}} deliver queues a message on every connection of
+ *     this process, or on those that are subscribed to the topic; drain accepts no
+ *     more and sends every client away, and resolves when the last has gone
  */
 function start(options, { publish, failed }) {
   const { host, port, 'raw-echo': rawEcho, maxMessage, 'frame-once': frameOnce, deflate } = options;
@@ -83,6 +84,14 @@ function start(options, { publish, failed }) {
       } else {
         for (const client of clients) send(client, data, binary);
       }
+    },
+    drain() {
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        secure?.close();
+        // Going away (RFC 6455, 7.4.1): a client may come back at once.
+        for (const client of server.clients) client.close(1001);
+      });
     }
   };
 }

@@ -2,6 +2,7 @@
 //! is one that the program takes.
 
 use crate::support::{bench, finish};
+use std::fs;
 use std::path::{Path, PathBuf};
 use yaml_rust2::{Yaml, YamlLoader};
 
@@ -10,7 +11,7 @@ fn folder() -> PathBuf {
 }
 
 fn documents(file: &str) -> Vec<Yaml> {
-    let text = std::fs::read_to_string(folder().join(file)).unwrap();
+    let text = fs::read_to_string(folder().join(file)).unwrap();
     YamlLoader::load_from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
@@ -146,6 +147,86 @@ fn the_jobs_agree_on_workers_port_and_token() {
     }
 }
 
+/// The manifests of servers, relative to deploy/.
+fn of_servers() -> Vec<String> {
+    let servers = fs::read_dir(folder().join("../servers")).unwrap();
+    let names = servers.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let folders = names.map(|name| format!("../servers/{name}/kubernetes"));
+    let there: Vec<_> = folders.filter(|at| folder().join(at).exists()).collect();
+    assert!(!there.is_empty());
+    there
+}
+
+/// The steps of the patch of a component of a server.
+fn steps(server: &str, component: &str) -> Vec<Yaml> {
+    let component = &documents(&format!(
+        "{server}/components/{component}/kustomization.yaml"
+    ))[0];
+    let patch = component["patches"][0]["patch"].as_str().unwrap();
+    let steps = &YamlLoader::load_from_str(patch).unwrap()[0];
+    steps.as_vec().unwrap().clone()
+}
+
+/// The seconds of an argument such as `--drain=15s`.
+fn seconds(step: &Yaml, flag: &str) -> i64 {
+    let line = [step["value"].as_str().unwrap().to_owned()];
+    let time = value(&line, flag).strip_suffix('s').unwrap();
+    time.parse().unwrap()
+}
+
+#[test]
+fn a_pod_of_a_server_has_the_time_that_it_takes_to_end() {
+    of_servers().iter().for_each(|at| assert_time_to_end(at));
+}
+
+fn assert_time_to_end(at: &str) {
+    let server = documents(&format!("{at}/usual/server.yaml"));
+    let (service, pod) = (&server[0]["spec"], &server[1]["spec"]["template"]);
+    assert_eq!(service["selector"], pod["metadata"]["labels"]);
+    let container = &pod["spec"]["containers"][0];
+    let port = service["ports"][0]["port"].as_i64().unwrap();
+    assert_eq!(
+        value(&strings(&container["args"]), "--port"),
+        port.to_string()
+    );
+    let probe = &container["readinessProbe"]["tcpSocket"];
+    assert_eq!(probe["port"].as_i64(), Some(port));
+
+    let [wait, grace] = &steps(at, "pre-stop")[..] else {
+        panic!("two steps")
+    };
+    let wait = wait["value"]["preStop"]["sleep"]["seconds"]
+        .as_i64()
+        .unwrap();
+    let drain = seconds(&steps(at, "drain")[0], "--drain");
+    assert!(wait + drain < grace["value"].as_i64().unwrap());
+    // What is held must come before the server ends.
+    assert!(seconds(&steps(at, "hold")[0], "--hold") < drain);
+}
+
+#[test]
+fn every_component_of_a_server_is_used() {
+    of_servers()
+        .iter()
+        .for_each(|at| assert_components_used(at));
+}
+
+fn assert_components_used(at: &str) {
+    let mut used = Vec::new();
+    for overlay in ["draining", "holding"] {
+        let kustomization = &documents(&format!("{at}/{overlay}/kustomization.yaml"))[0];
+        used.extend(strings(&kustomization["components"]));
+    }
+    let mut there: Vec<String> = fs::read_dir(folder().join(at).join("components"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .map(|name| format!("../components/{name}"))
+        .collect();
+    used.sort();
+    there.sort();
+    assert_eq!(used, there);
+}
+
 /// The lines that a component gives to a container, or adds to its own.
 fn added(component: &Yaml) -> Vec<Vec<String>> {
     let patches = component["patches"].as_vec().unwrap();
@@ -173,15 +254,14 @@ fn added(component: &Yaml) -> Vec<Vec<String>> {
 
 #[test]
 fn what_a_component_adds_is_taken_by_the_program() {
-    let kustomization =
-        std::fs::read_to_string(folder().join("kubernetes/kustomization.yaml")).unwrap();
+    let kustomization = fs::read_to_string(folder().join("kubernetes/kustomization.yaml")).unwrap();
     // As its comment says: without the # it is the list.
     let wanted = kustomization
         .replace("#components:", "components:")
         .replace("#  - components/", "  - components/");
     let wanted = strings(&YamlLoader::load_from_str(&wanted).unwrap()[0]["components"]);
     let mut count = 0;
-    for entry in std::fs::read_dir(folder().join("kubernetes/components")).unwrap() {
+    for entry in fs::read_dir(folder().join("kubernetes/components")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(wanted.contains(&format!("components/{name}")), "{name}");
         let file = format!("kubernetes/components/{name}/kustomization.yaml");
