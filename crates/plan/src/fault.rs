@@ -41,7 +41,9 @@ pub enum FaultDeed {
     Thaw,
     /// Nothing passes any more between a node and the broker. Their connections stay.
     Cut,
-    /// What waited passes, and all that follows.
+    /// Everything takes 200 ms longer between a node and the broker, in each direction.
+    Slow,
+    /// What waited passes, and all that follows, at once.
     Heal,
     /// The proxy takes its configuration again, by the command that its manifest gives.
     Reload,
@@ -57,16 +59,17 @@ impl FaultDeed {
             Self::Freeze => "freeze",
             Self::Thaw => "thaw",
             Self::Cut => "cut",
+            Self::Slow => "slow",
             Self::Heal => "heal",
             Self::Reload => "reload",
         }
     }
 
-    /// Whether it can be done to such a part: a way is cut and healed, and processes are not. Only a proxy
+    /// Whether it can be done to such a part: a way is cut, slowed and healed, and processes are not. Only a proxy
     /// takes its configuration again.
     pub const fn fits(self, part: FaultPart) -> bool {
         match self {
-            Self::Cut | Self::Heal => matches!(part, FaultPart::Link(_)),
+            Self::Cut | Self::Slow | Self::Heal => matches!(part, FaultPart::Link(_)),
             Self::Reload => matches!(part, FaultPart::Proxy),
             _ => !matches!(part, FaultPart::Link(_)),
         }

@@ -174,6 +174,7 @@ pub(crate) const fn does_harm(deed: FaultDeed) -> bool {
         | FaultDeed::Terminate
         | FaultDeed::Freeze
         | FaultDeed::Cut
+        | FaultDeed::Slow
         | FaultDeed::Reload => true,
         FaultDeed::Start | FaultDeed::Thaw | FaultDeed::Heal => false,
     }

@@ -93,6 +93,7 @@ pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRe
                 | FaultDeed::Terminate
                 | FaultDeed::Freeze
                 | FaultDeed::Cut
+                | FaultDeed::Slow
                 | FaultDeed::Reload
         )
     });

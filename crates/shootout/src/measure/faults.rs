@@ -55,7 +55,7 @@ impl Timetable {
         }
     }
 
-    /// The nodes whose way to the broker is cut, of these faults.
+    /// The nodes whose way to the broker is cut or slowed, of these faults.
     pub(super) fn links(faults: &[Fault]) -> BTreeSet<u32> {
         let number = |fault: &Fault| match fault.what {
             FaultPart::Link(number) => Some(number),

@@ -4,7 +4,7 @@
 use super::certificate::Certificate;
 use super::front::Front;
 use super::part::{Death, Part};
-use super::relay::Relay;
+use super::relay::{Pace, Relay};
 use super::services::Services;
 use super::stop::StopReport;
 use crate::target::target;
@@ -136,8 +136,8 @@ impl Server {
             front.part.stop(died)
         });
         // A node may wait for what it has sent.
-        for link in self.links.values_mut().filter(|link| link.is_cut()) {
-            link.set_cut(false);
+        for link in self.links.values_mut() {
+            link.set_pace(Pace::Free);
         }
         let nodes = self.nodes.into_iter().zip(crashed);
         let mut stopped: Vec<_> = nodes.map(|(node, died)| node.stop(died)).collect();

@@ -3,6 +3,7 @@
 use super::cluster::Server;
 use super::part::{Death, LaunchError, Part};
 use super::port;
+use super::relay::Pace;
 use crate::process::describe_exit;
 use conformance::Target;
 use plan::{FaultDeed, FaultPart};
@@ -157,7 +158,12 @@ impl Server {
     /// [`DeedError`], where it cannot be done at all.
     pub fn begin(&mut self, deed: FaultDeed, what: FaultPart) -> Result<UnderWay, DeedError> {
         if let FaultPart::Link(number) = what {
-            return self.cut(number, deed == FaultDeed::Cut);
+            let pace = match deed {
+                FaultDeed::Cut => Pace::Cut,
+                FaultDeed::Slow => Pace::Slow,
+                _ => Pace::Free,
+            };
+            return self.pace(number, pace);
         }
         if deed == FaultDeed::Start {
             return self.start_again(what);
@@ -196,15 +202,14 @@ impl Server {
         })
     }
 
-    fn cut(&mut self, number: u32, cut: bool) -> Result<UnderWay, DeedError> {
+    fn pace(&mut self, number: u32, pace: Pace) -> Result<UnderWay, DeedError> {
         let what = FaultPart::Link(number);
         let link = self.links.get_mut(&number);
         let link = link.ok_or(DeedError::NotThere(what))?;
-        if link.is_cut() == cut {
-            let how = if cut { "cut" } else { "whole" };
-            return Err(DeedError::Unchanged(what, how));
+        if link.pace() == pace {
+            return Err(DeedError::Unchanged(what, pace.word()));
         }
-        link.set_cut(cut);
+        link.set_pace(pace);
         Ok(UnderWay::Done)
     }
 

@@ -1,24 +1,32 @@
-//! The way between a node and the broker, where a workload cuts it: a listener on a port of its own that
-//! passes bytes on in both directions.
+//! The way between a node and the broker, where a workload cuts or slows it: a listener on a port of its own
+//! that passes bytes on in both directions.
 //!
 //! While it is cut no byte passes, and nothing that happens to a connection: no end, no reset. Connections
 //! that are opened meanwhile are accepted by the kernel and wait. When it is healed, what waited passes.
 //! What the kernel keeps for a socket bounds how much that is; more makes its sender wait.
 //!
-//! It works above TCP: no packet is lost, and no connection ends because of the cut itself.
+//! While it is slow, everything passes [`LATER`] after it came: bytes, and the end of a direction. A new
+//! connection is not kept back.
+//!
+//! It works above TCP: no packet is lost, and no connection ends because of the way itself.
 
 use super::port;
 use crate::network::Place;
 use crate::sample::cpus::pin_current;
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd as _;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes that are passed on at once.
 const ROOM: usize = 64 * 1024;
+/// How much later everything passes a way that is slow.
+const LATER: Duration = Duration::from_millis(200);
+/// Bytes that a slow way keeps of a direction at most; more waits in the kernel.
+const MOST: usize = 8 << 20;
 /// Longest time for a connection to the broker: it is on the same machine.
 const CONNECT: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 3;
@@ -30,11 +38,33 @@ pub(super) struct Relay {
     orders: Sender<Order>,
     wake: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
-    is_cut: bool,
+    pace: Pace,
 }
 
-/// Whether nothing is to pass, and who waits for that.
-type Order = (bool, SyncSender<()>);
+/// How a way passes on what comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// At once.
+    Free,
+    /// [`LATER`].
+    Slow,
+    /// Not at all.
+    Cut,
+}
+
+impl Pace {
+    /// What a way is then.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Free => "whole",
+            Self::Slow => "slow",
+            Self::Cut => "cut",
+        }
+    }
+}
+
+/// How it is to pass on what comes, and who waits for that.
+type Order = (Pace, SyncSender<()>);
 
 impl Relay {
     /// Listens where the nodes are, on a thread on `cpus` (all, when there are none), for what is meant
@@ -57,7 +87,7 @@ impl Relay {
             broker,
             woken,
             ordered,
-            is_cut: false,
+            pace: Pace::Free,
             pairs: Vec::new(),
         };
         let cpus = cpus.to_vec();
@@ -72,7 +102,7 @@ impl Relay {
             orders,
             wake: Some(wake),
             thread: Some(thread),
-            is_cut: false,
+            pace: Pace::Free,
         })
     }
 
@@ -81,19 +111,19 @@ impl Relay {
         self.port
     }
 
-    pub(super) const fn is_cut(&self) -> bool {
-        self.is_cut
+    pub(super) const fn pace(&self) -> Pace {
+        self.pace
     }
 
-    /// Cuts or heals it. When this returns, that is so.
-    pub(super) fn set_cut(&mut self, cut: bool) {
+    /// Cuts, slows or heals it. When this returns, that is so.
+    pub(super) fn set_pace(&mut self, pace: Pace) {
         let (done, is_done) = mpsc::sync_channel(1);
-        let told = self.orders.send((cut, done)).is_ok();
+        let told = self.orders.send((pace, done)).is_ok();
         let woken = self.wake.as_ref().map(|mut wake| wake.write_all(&[0]));
         if told && woken.is_some_and(|woken| woken.is_ok()) {
             let _ = is_done.recv();
         }
-        self.is_cut = cut;
+        self.pace = pace;
     }
 }
 
@@ -125,25 +155,29 @@ struct Way {
     broker: SocketAddr,
     woken: PipeReader,
     ordered: Receiver<Order>,
-    is_cut: bool,
+    pace: Pace,
     pairs: Vec<Pair>,
 }
 
 impl Way {
     fn run(mut self) {
         loop {
-            while let Ok((cut, done)) = self.ordered.try_recv() {
-                self.is_cut = cut;
+            while let Ok((pace, done)) = self.ordered.try_recv() {
+                self.pace = pace;
+                if pace == Pace::Free {
+                    self.pairs.iter_mut().for_each(Pair::hurry);
+                }
                 let _ = done.send(());
             }
             let Some(ready) = self.wait() else { return };
-            if self.is_cut {
+            if self.pace == Pace::Cut {
                 continue;
             }
+            let (now, pace) = (Instant::now(), self.pace);
             let mut ready = ready.into_iter();
             self.pairs.retain_mut(|pair| {
                 let is_ready = ready.next().unwrap_or(false);
-                !is_ready || pair.pass()
+                !is_ready || pair.pass(now, pace)
             });
             self.accept();
         }
@@ -152,23 +186,31 @@ impl Way {
     /// Waits until something can be done, and says which pairs can do something; `None` at the end.
     fn wait(&mut self) -> Option<Vec<bool>> {
         let mut polled = vec![polled(self.woken.as_raw_fd(), libc::POLLIN)];
-        if !self.is_cut {
+        let mut timeout_ms = -1;
+        if self.pace != Pace::Cut {
             polled.push(self::polled(self.listener.as_raw_fd(), libc::POLLIN));
             for pair in &self.pairs {
-                polled.extend(pair.awaited());
+                polled.extend(pair.awaited(self.pace));
+            }
+            if let Some(due) = self.pairs.iter().filter_map(Pair::due).min() {
+                let left = due.saturating_duration_since(Instant::now());
+                timeout_ms = left.as_micros().div_ceil(1000) as i32;
             }
         }
         // SAFETY: so many valid pollfds.
-        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, -1) };
+        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
         if polled[0].revents != 0 {
             match self.woken.read(&mut [0; 16]) {
                 Ok(count) if count > 0 => {}
                 _ => return None,
             }
         }
-        let of_pairs = polled.get(2..).unwrap_or_default();
-        let is_ready = |two: &[libc::pollfd]| two.iter().any(|one| one.revents != 0);
-        Some(of_pairs.chunks(2).map(is_ready).collect())
+        let now = Instant::now();
+        let of_pairs = polled.get(2..).unwrap_or_default().chunks(2);
+        let is_ready = |(two, pair): (&[libc::pollfd], &Pair)| {
+            two.iter().any(|one| one.revents != 0) || pair.due().is_some_and(|due| due <= now)
+        };
+        Some(of_pairs.zip(&self.pairs).map(is_ready).collect())
     }
 
     fn accept(&mut self) {
@@ -201,10 +243,16 @@ struct Pair {
 /// What was read and not yet written.
 #[derive(Default)]
 struct UnderWay {
-    bytes: Vec<u8>,
+    /// Each with the time from which on it passes.
+    waiting: VecDeque<(Instant, Vec<u8>)>,
+    /// Bytes of all that waits.
+    held: usize,
+    /// How much of the first is written.
     written: usize,
-    /// Nothing more will be read.
-    is_over: bool,
+    /// The other end takes no more for now.
+    is_blocked: bool,
+    /// Nothing more will be read; when the other end is to be told that.
+    over: Option<Instant>,
     /// The other end was told that.
     is_told: bool,
 }
@@ -222,14 +270,14 @@ impl Pair {
     }
 
     /// What is to be waited for at both ends.
-    fn awaited(&self) -> [libc::pollfd; 2] {
+    fn awaited(&self, pace: Pace) -> [libc::pollfd; 2] {
         [0, 1].map(|at| {
             let (from, to) = (&self.under_way[at], &self.under_way[1 - at]);
             let mut events = 0;
-            if from.is_empty() && !from.is_over {
+            if from.takes_more(pace) {
                 events |= libc::POLLIN;
             }
-            if !to.is_empty() {
+            if to.is_blocked {
                 events |= libc::POLLOUT;
             }
             // An end of which nothing is awaited would be told again and again that it is over.
@@ -241,44 +289,96 @@ impl Pair {
         })
     }
 
+    /// When something passes next that was kept back.
+    fn due(&self) -> Option<Instant> {
+        self.under_way.iter().filter_map(UnderWay::due).min()
+    }
+
+    /// What was kept back passes now.
+    fn hurry(&mut self) {
+        let now = Instant::now();
+        for under_way in &mut self.under_way {
+            for (due, _) in &mut under_way.waiting {
+                *due = now;
+            }
+            under_way.over = under_way.over.map(|_| now);
+        }
+    }
+
     /// Passes on what can be; false when both directions are over.
-    fn pass(&mut self) -> bool {
+    fn pass(&mut self, now: Instant, pace: Pace) -> bool {
         let [node, broker] = &self.ends;
         let [to_broker, to_node] = &mut self.under_way;
         let passed = to_broker
-            .pass(node, broker)
-            .and_then(|()| to_node.pass(broker, node));
+            .pass((node, broker), now, pace)
+            .and_then(|()| to_node.pass((broker, node), now, pace));
         passed.is_ok() && !(to_broker.is_told && to_node.is_told)
     }
 }
 
 impl UnderWay {
-    const fn is_empty(&self) -> bool {
-        self.written == self.bytes.len()
+    fn takes_more(&self, pace: Pace) -> bool {
+        let most = match pace {
+            Pace::Slow => MOST,
+            // What is not written yet was read too soon.
+            _ => 1,
+        };
+        self.over.is_none() && self.held < most
     }
 
-    fn pass(&mut self, mut from: &TcpStream, mut to: &TcpStream) -> io::Result<()> {
-        if self.is_empty() && !self.is_over {
-            self.written = 0;
-            self.bytes.resize(ROOM, 0);
-            let read = from.read(&mut self.bytes);
-            self.bytes.truncate(*read.as_ref().unwrap_or(&0));
-            match read {
-                Ok(0) => self.is_over = true,
-                Err(error) if !is_later(&error) => return Err(error),
-                _ => {}
-            }
-        }
-        while !self.is_empty() {
-            match to.write(&self.bytes[self.written..]) {
-                Ok(count) => self.written += count,
-                Err(error) if is_later(&error) => return Ok(()),
+    fn due(&self) -> Option<Instant> {
+        let first = self.waiting.front().map(|(due, _)| *due);
+        let end = self.over.filter(|_| !self.is_told);
+        first.or(end).filter(|_| !self.is_blocked)
+    }
+
+    fn pass(
+        &mut self,
+        (mut from, to): (&TcpStream, &TcpStream),
+        now: Instant,
+        pace: Pace,
+    ) -> io::Result<()> {
+        if self.takes_more(pace) {
+            let later = match pace {
+                Pace::Slow => LATER,
+                _ => Duration::ZERO,
+            };
+            let mut bytes = [0; ROOM];
+            match from.read(&mut bytes) {
+                Ok(0) => self.over = Some(now + later),
+                Ok(count) => {
+                    self.waiting.push_back((now + later, bytes[..count].to_vec()));
+                    self.held += count;
+                }
+                Err(error) if is_later(&error) => {}
                 Err(error) => return Err(error),
             }
         }
-        if self.is_over && !self.is_told {
+        self.write(to, now)?;
+        let is_over = self.over.is_some_and(|at| at <= now);
+        if is_over && self.waiting.is_empty() && !self.is_told {
             to.shutdown(Shutdown::Write)?;
             self.is_told = true;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, mut to: &TcpStream, now: Instant) -> io::Result<()> {
+        self.is_blocked = false;
+        while let Some((_, bytes)) = self.waiting.front().filter(|(due, _)| *due <= now) {
+            match to.write(&bytes[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(error) if is_later(&error) => {
+                    self.is_blocked = true;
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+            if self.written == bytes.len() {
+                self.held -= bytes.len();
+                self.written = 0;
+                self.waiting.pop_front();
+            }
         }
         Ok(())
     }
@@ -346,8 +446,8 @@ mod tests {
         let (mut relay, mut node, mut broker, listener) = joined();
         node.write_all(b"before").unwrap();
         assert_eq!(read(&broker, 6), b"before");
-        relay.set_cut(true);
-        assert!(relay.is_cut());
+        relay.set_pace(Pace::Cut);
+        assert_eq!(relay.pace(), Pace::Cut);
         node.write_all(b"within").unwrap();
         broker.write_all(b"within").unwrap();
         broker.shutdown(Shutdown::Write).unwrap();
@@ -358,7 +458,7 @@ mod tests {
         thread::sleep(Duration::from_millis(200));
         assert!(has_nothing(&broker) && has_nothing(&node));
         assert!(listener.accept().is_err());
-        relay.set_cut(false);
+        relay.set_pace(Pace::Free);
         assert_eq!(read(&broker, 6), b"within");
         let mut rest = Vec::new();
         node.read_to_end(&mut rest).unwrap();
@@ -366,6 +466,50 @@ mod tests {
         listener.set_nonblocking(false).unwrap();
         let (other, _) = listener.accept().unwrap();
         assert_eq!(read(&other, 6), b"second");
+    }
+
+    #[test]
+    fn everything_passes_a_slow_way_later_and_in_order() {
+        let (mut relay, mut node, mut broker, _listener) = joined();
+        relay.set_pace(Pace::Slow);
+        // timed: what passes too soon is seen on any machine, and nothing is too late.
+        let began = Instant::now();
+        node.write_all(b"first").unwrap();
+        broker.write_all(b"other").unwrap();
+        assert_eq!(read(&broker, 5), b"first");
+        assert_eq!(read(&node, 5), b"other");
+        assert!(began.elapsed() >= LATER);
+        // Twenty messages are kept back together, not one after the other, and then the end.
+        let texts: Vec<_> = (0..20).map(|number| format!("{number:02}")).collect();
+        for text in &texts {
+            node.write_all(text.as_bytes()).unwrap();
+        }
+        // timed: the same.
+        let ended = Instant::now();
+        node.shutdown(Shutdown::Write).unwrap();
+        let mut rest = String::new();
+        broker.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, texts.concat());
+        assert!(ended.elapsed() >= LATER);
+    }
+
+    #[test]
+    fn what_a_slow_way_keeps_passes_when_it_is_healed() {
+        let (mut relay, node, mut broker, _listener) = joined();
+        relay.set_pace(Pace::Slow);
+        // More than it keeps and both kernels do.
+        let many = vec![7; 32 << 20];
+        let (mut writer, sent) = (node.try_clone().unwrap(), many.clone());
+        let writing = thread::spawn(move || {
+            writer.write_all(&sent).unwrap();
+            writer.shutdown(Shutdown::Write).unwrap();
+        });
+        read(&broker, 1);
+        relay.set_pace(Pace::Free);
+        let mut got = Vec::new();
+        broker.read_to_end(&mut got).unwrap();
+        writing.join().unwrap();
+        assert_eq!(got.len() + 1, many.len());
     }
 
     #[test]

@@ -175,6 +175,21 @@ fn what_a_cut_link_holds_comes_when_it_is_healed() {
 }
 
 #[test]
+fn a_slow_link_keeps_back_what_crosses_it_and_nothing_is_lost() {
+    let project = nodes("");
+    let faults = [("2s", "slow", "link:2"), ("4s", "heal", "link:2")];
+    plan(&project, "slowed", ("6s", "20s"), &faults);
+    let measurement = measured(&project, "slowed");
+    assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.reason);
+    let run = measurement.run.unwrap();
+    let watched = run.steps[0].watched.as_ref().unwrap();
+    assert_eq!(watched.bystanders, 20, "{watched:?}");
+    assert_eq!(watched.of_confirmed.lost(), 0, "{watched:?}");
+    assert!(watched.cross_node.as_ref().unwrap().max_ns >= 200_000_000);
+    leaves_nothing(&project);
+}
+
+#[test]
 fn a_node_that_ends_by_itself_is_a_crash_whatever_faults_there_are() {
     let project = nodes(
         "log=$(dirname $0)/../../out/logs/go-example.nodes.crashing.text.1.generator.log\n\
