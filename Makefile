@@ -10,7 +10,7 @@ all:
 check:
 	@scripts/check
 
-# every test of the tools; installs what they need, prints how many passed
+# the tests of the tools; installs what they need, prints how many passed
 test:
 	@scripts/test
 

@@ -2,8 +2,8 @@
 //!
 //! Pure: from options and manifests to a list. Repetitions are interleaved, round after round over
 //! all rows: a machine that becomes slower in the course of an hour slows every row alike. Within a
-//! round one workload follows the other, so that the rows of a ranking are measured close together. Their
-//! order is drawn by lot, so that none is always measured behind the same other.
+//! round one workload follows the other, so that the rows of a ranking are measured close together. Where
+//! there are repetitions their order is drawn by lot, so that none is always measured behind the same other.
 
 mod ways;
 

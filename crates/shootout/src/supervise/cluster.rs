@@ -137,7 +137,7 @@ impl Server {
         });
         // A node may wait for what it has sent.
         for link in self.links.values_mut() {
-            link.set_pace(Pace::Free);
+            let _ = link.set_pace(Pace::Free);
         }
         let nodes = self.nodes.into_iter().zip(crashed);
         let mut stopped: Vec<_> = nodes.map(|(node, died)| node.stop(died)).collect();

@@ -56,6 +56,9 @@ pub enum DeedError {
     /// The command that reloads it did not end.
     #[error("{0} did not end within {time}", time = humantime::format_duration(*.1))]
     StillReloading(String, Duration),
+    /// The thread that passes on what comes has panicked, which it has printed.
+    #[error("nothing passes {0} any more")]
+    NoLink(FaultPart),
     /// The way is as it was to become.
     #[error("{0} was {1} already")]
     Unchanged(FaultPart, &'static str),
@@ -209,8 +212,10 @@ impl Server {
         if link.pace() == pace {
             return Err(DeedError::Unchanged(what, pace.word()));
         }
-        link.set_pace(pace);
-        Ok(UnderWay::Done)
+        match link.set_pace(pace) {
+            true => Ok(UnderWay::Done),
+            false => Err(DeedError::NoLink(what)),
+        }
     }
 
     fn reload(&mut self, what: FaultPart) -> Result<UnderWay, DeedError> {

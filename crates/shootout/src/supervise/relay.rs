@@ -115,15 +115,16 @@ impl Relay {
         self.pace
     }
 
-    /// Cuts, slows or heals it. When this returns, that is so.
-    pub(super) fn set_pace(&mut self, pace: Pace) {
+    /// Cuts, slows or heals it. When this returns, that is so; false where its thread has ended.
+    pub(super) fn set_pace(&mut self, pace: Pace) -> bool {
         let (done, is_done) = mpsc::sync_channel(1);
         let told = self.orders.send((pace, done)).is_ok();
         let woken = self.wake.as_ref().map(|mut wake| wake.write_all(&[0]));
-        if told && woken.is_some_and(|woken| woken.is_ok()) {
-            let _ = is_done.recv();
+        let is_so = told && woken.is_some_and(|woken| woken.is_ok()) && is_done.recv().is_ok();
+        if is_so {
+            self.pace = pace;
         }
-        self.pace = pace;
+        is_so
     }
 }
 
@@ -446,7 +447,7 @@ mod tests {
         let (mut relay, mut node, mut broker, listener) = joined();
         node.write_all(b"before").unwrap();
         assert_eq!(read(&broker, 6), b"before");
-        relay.set_pace(Pace::Cut);
+        assert!(relay.set_pace(Pace::Cut));
         assert_eq!(relay.pace(), Pace::Cut);
         node.write_all(b"within").unwrap();
         broker.write_all(b"within").unwrap();
@@ -458,7 +459,7 @@ mod tests {
         thread::sleep(Duration::from_millis(200));
         assert!(has_nothing(&broker) && has_nothing(&node));
         assert!(listener.accept().is_err());
-        relay.set_pace(Pace::Free);
+        assert!(relay.set_pace(Pace::Free));
         assert_eq!(read(&broker, 6), b"within");
         let mut rest = Vec::new();
         node.read_to_end(&mut rest).unwrap();
@@ -471,7 +472,7 @@ mod tests {
     #[test]
     fn everything_passes_a_slow_way_later_and_in_order() {
         let (mut relay, mut node, mut broker, _listener) = joined();
-        relay.set_pace(Pace::Slow);
+        assert!(relay.set_pace(Pace::Slow));
         // timed: what passes too soon is seen on any machine, and nothing is too late.
         let began = Instant::now();
         node.write_all(b"first").unwrap();
@@ -496,7 +497,7 @@ mod tests {
     #[test]
     fn what_a_slow_way_keeps_passes_when_it_is_healed() {
         let (mut relay, node, mut broker, _listener) = joined();
-        relay.set_pace(Pace::Slow);
+        assert!(relay.set_pace(Pace::Slow));
         // More than it keeps and both kernels do.
         let many = vec![7; 32 << 20];
         let (mut writer, sent) = (node.try_clone().unwrap(), many.clone());
@@ -505,7 +506,7 @@ mod tests {
             writer.shutdown(Shutdown::Write).unwrap();
         });
         read(&broker, 1);
-        relay.set_pace(Pace::Free);
+        assert!(relay.set_pace(Pace::Free));
         let mut got = Vec::new();
         broker.read_to_end(&mut got).unwrap();
         writing.join().unwrap();
