@@ -135,14 +135,20 @@ impl Project {
             }
             return Ok(all);
         }
+        let is_known = |name: &&String| all.iter().any(|entry| entry.name == **name);
+        let unknown = names.iter().filter(|name| !is_known(name)).map(|name| {
+            let near = suggestion(name, all.iter().map(|entry| entry.name.as_str()));
+            format!("no server \"{name}\"{near}")
+        });
+        let unknown: Vec<String> = unknown.collect();
+        if !unknown.is_empty() {
+            return Err(Refusal::new(unknown.join("\n")));
+        }
         let mut selected: Vec<ServerFolder> = Vec::new();
         for name in names {
-            if selected.iter().any(|entry| entry.name == *name) {
-                continue;
-            }
+            // One that is named twice is taken already.
             let Some(at) = all.iter().position(|entry| entry.name == *name) else {
-                let near = suggestion(name, all.iter().map(|entry| entry.name.as_str()));
-                return Err(Refusal::new(format!("no server \"{name}\"{near}")));
+                continue;
             };
             let entry = all.swap_remove(at);
             if let Err(problems) = &entry.manifest {

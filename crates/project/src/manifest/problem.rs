@@ -69,7 +69,8 @@ pub fn lines(problems: &[Problem]) -> String {
     lines.join("\n")
 }
 
-/// `; did you mean "..."?` when some candidate is close to `word`, else the list of candidates.
+/// `; did you mean "..."?` when some candidate is close to `word`, or those that have a part of it between
+/// hyphens; else the list of candidates.
 pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let nearest = candidates
@@ -78,9 +79,25 @@ pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     match nearest {
         Some((score, candidate)) if score > 0.75 => format!("; did you mean \"{candidate}\"?"),
-        Some(_) => format!("; known: {}", candidates.join(", ")),
+        Some(_) => match alike(word, &candidates)[..] {
+            [] => format!("; known: {}", candidates.join(", ")),
+            ref alike => format!("; did you mean one of {}?", alike.join(", ")),
+        },
         None => String::new(),
     }
+}
+
+/// Those with the last part of a name such as `go-example`, or else with its first.
+fn alike<'a>(word: &str, candidates: &[&'a str]) -> Vec<&'a str> {
+    let Some((first, last)) = word.split_once('-') else {
+        return Vec::new();
+    };
+    let of = |part: &str| -> Vec<&'a str> {
+        let has = |candidate: &&&str| candidate.split('-').any(|one| one == part);
+        candidates.iter().filter(has).copied().collect()
+    };
+    let alike = of(last);
+    if alike.is_empty() { of(first) } else { alike }
 }
 
 #[cfg(test)]
@@ -101,5 +118,14 @@ mod tests {
             "; did you mean \"variant\"?"
         );
         assert_eq!(suggestion("zzz", ["run", "name"]), "; known: run, name");
+    }
+
+    #[test]
+    fn a_part_of_a_name_leads_to_those_that_have_it() {
+        let names = ["js-ws", "js-bun", "go-gorilla", "rust-axum"];
+        assert_eq!(suggestion("node-ws", names), "; did you mean one of js-ws?");
+        let by_first = "; did you mean one of js-ws, js-bun?";
+        assert_eq!(suggestion("js-koa-and-more", names), by_first);
+        assert!(suggestion("java-netty", names).starts_with("; known: js-ws,"));
     }
 }

@@ -75,7 +75,7 @@ pub struct RunArgs {
     /// Repetitions of each row, interleaved, with the server restarted for each [default: 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// RowOrder of the rows of a workload in each round: `listed`, or the number of a draw that a run has
+    /// Order of the rows of a workload in each round: `listed`, or the number of a draw that a run has
     /// printed [default: listed, and with --repeat a new draw]
     #[arg(long, value_name = "ORDER")]
     pub order: Option<RowOrder>,

@@ -295,7 +295,8 @@ impl Requests {
                  `acknowledged = true` under [send] and a rule for it"
             }
             false => {
-                " (docs/protocol.md): check message.dialect, and that the server speaks the protocol"
+                " (docs/protocol.md): check message.dialect, and that the server speaks the protocol; \
+                 a dialect file describes any other (docs/adding-a-dialect.md)"
             }
         };
         clients.report(Report::NotUnderstood(format!(
