@@ -1,9 +1,9 @@
 #!/bin/sh
-# Ten clients, one message at a time: the latencies of a server that has nothing else to do, and whether
-# each answer is the one that was due.
+# Ten clients, one message at a time: the latencies of an otherwise idle server, and whether each answer
+# is the right one.
 url=${1:?give the URL of a server, like ws://127.0.0.1:3334/ws}
 shift
-# Where `make` puts it, for those who have not installed it.
+# `make` puts the program there, if it is not installed.
 PATH=$PATH:$(dirname "$0")/../bin
 exec websocket-bench echo "$url" --initial-clients 10 --total-steps 1 --concurrent 1 \
   --sample-size 500 --verbose "$@"

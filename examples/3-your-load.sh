@@ -2,6 +2,6 @@
 # The load in 3-your-load.toml. Any key of it can be set here as well: --set clients.steps.first=5000
 url=${1:?give the URL of a server, like ws://127.0.0.1:3334/ws}
 shift
-# Where `make` puts it, for those who have not installed it.
+# `make` puts the program there, if it is not installed.
 PATH=$PATH:$(dirname "$0")/../bin
 exec websocket-bench run "$(dirname "$0")/3-your-load.toml" "$url" "$@"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Half of the clients lose their connection at one moment and come back with back-off and jitter: how
-# long until all are back, and what the others feel before, during and after.
+# long until all are back, and the others' latencies before, during and after.
 url=${1:?give the URL of a server, like ws://127.0.0.1:3334/ws}
 shift
-# Where `make` puts it, for those who have not installed it.
+# `make` puts the program there, if it is not installed.
 PATH=$PATH:$(dirname "$0")/../bin
 exec websocket-bench run "$(dirname "$0")/../workloads/reconnect-storm.toml" "$url" "$@"
