@@ -59,12 +59,12 @@ pub(crate) enum Command {
     Connect(ConnectArgs),
     /// Carry out a plan from a file
     ///
-    /// What flags say of messages and connections replaces what the plan says of the same: a header
-    /// line, cookie or parameter that of the same name, any other flag the whole key.
+    /// Flags for messages and connections override the plan. A header, cookie or parameter replaces the
+    /// one of the same name; any other flag replaces the whole key.
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
     Run(RunArgs),
-    /// Make a plan of a capture: a HAR file of a browser or of mitmproxy, or a list of frames
+    /// Make a plan from a capture: a HAR file from a browser or mitmproxy, or a list of frames
     #[command(after_help = import::HELP, after_long_help = import::HELP)]
     #[command(override_usage = "websocket-bench import <CAPTURE> [OPTIONS] > PLAN.toml")]
     Import(ImportArgs),
@@ -122,10 +122,11 @@ pub(crate) struct BroadcastLoad {
 
 /// Sends by the clock, the same for both workloads.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Open loop (send by the clock, whatever the server does)")]
+#[command(
+    next_help_heading = "Open loop (send at a fixed rate, even when the server falls behind)"
+)]
 pub(crate) struct OpenLoop {
-    /// Send so many requests per second, all clients together, in place of --concurrent and
-    /// --sample-size. A:B/TIME changes the rate from A to B in a straight line over TIME
+    /// Send R requests per second over all clients, in place of --concurrent and --sample-size. A:B/TIME changes the rate from A to B in a straight line over TIME
     #[arg(long, value_name = "R", value_parser = rate, conflicts_with_all = ["concurrent", "sample_size"])]
     pub(crate) rate: Option<Rate>,
     /// How the sends are spread over time
@@ -190,8 +191,8 @@ pub(crate) struct SelftestArgs {
     /// Run only these parts, separated by commas
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
-    /// Carry out so many plans drawn at random in place of the parts, each against a server that
-    /// knows what it did. The record of each must agree with what its server knows
+    /// Instead of the parts, carry out N random plans, each against a server that records what it does.
+    /// The record of each must agree with what its server knows
     #[arg(long, value_name = "N", conflicts_with_all = ["short", "only", "timestamps", "io"])]
     pub(crate) plans: Option<std::num::NonZeroU64>,
     /// Seed of every random choice, such as the numbers of faults [default: random, printed]
@@ -274,7 +275,7 @@ pub(crate) struct ConnectLoad {
     /// Open this many connections in one step; short for --initial-clients N --total-steps 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)), conflicts_with_all = ["initial_clients", "step_size", "total_steps"])]
     pub(crate) clients: Option<u32>,
-    /// Start so many connections per second, whatever the server does [default: as fast as the
+    /// Start R connections per second, even when the server falls behind [default: as fast as the
     /// server takes them, --connect-concurrency at once]
     #[arg(long, value_name = "R", value_parser = connect_rate, conflicts_with = "connect_concurrency")]
     pub(crate) connect_rate: Option<f64>,
@@ -359,7 +360,7 @@ pub(crate) struct Connections {
     /// server_max_window_bits=8..15, client_max_window_bits[=8..15]; and level=1..9 of what is sent
     #[arg(long, value_name = "PARAMETERS", num_args = 0..=1, default_missing_value = compression::DEFAULT, value_parser = compression::parse)]
     pub(crate) compression: Option<plan::Compression>,
-    /// Send requests with more than so many bytes in fragments of so many, as browsers do with long
+    /// Split requests longer than BYTES into fragments of that size, as browsers do with long
     /// messages [default: one frame for each]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(plan::FRAGMENTS.0)..=i64::from(plan::FRAGMENTS.1)))]
     pub(crate) fragment: Option<u32>,

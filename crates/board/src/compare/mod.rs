@@ -8,7 +8,7 @@
 //!   was measured with, completely and not at the generator's limit. Clients carried are a figure
 //!   of their own.
 //! - A difference is *shown* when the rank test, corrected for the number of comparisons, gives at
-//!   most five percent, and the interval of the ratio of the medians does not hold 1. Otherwise no
+//!   most five percent, and the interval of the ratio of the medians excludes 1. Otherwise no
 //!   difference is shown, which is not the same as there being none.
 //! - What cannot be compared is said and never passes for equal.
 //!

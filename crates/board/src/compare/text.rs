@@ -120,7 +120,7 @@ fn rule(of: &Comparison) -> String {
     format!(
         "Each repetition gives one figure; shown are the medians of the sides. Interval: percentile \
          bootstrap,\n{} resamples, seed {}. p: Mann-Whitney U, two-sided{corrected}.\nA difference is \
-         shown when p is at most {} and the interval does not hold 1.",
+         shown when p is at most {} and the interval excludes 1.",
         figures::count(of.resampling.resamples.into()),
         of.resampling.seed,
         of.alpha

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::{env, fs};
 
-const REGENERATE: &str = "UPDATE_SCHEMA=1 cargo test -p plan -p record -p board --test suite schema";
+const REGENERATE: &str =
+    "UPDATE_SCHEMA=1 cargo test -p plan -p record -p board --test suite schema";
 
 fn assert_in_step(name: &str, schema: impl serde::Serialize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");

@@ -14,7 +14,7 @@ Each repetition, that is each start of a server, gives one figure: a percentile 
 histogram, at the largest number of clients that every repetition of both sides was measured with.
 The medians of the sides are compared by an exact Mann-Whitney U test, corrected by Holm for the
 number of comparisons, and by a bootstrap interval of their ratio. A difference is shown when the
-corrected p is at most 0.05 and the interval does not hold 1; otherwise the line is \"no
+corrected p is at most 0.05 and the interval excludes 1; otherwise the line is \"no
 difference shown\", which does not mean that there is none. At least 4 repetitions a side are needed,
 5 for up to 6 comparisons; 10 are good. With fewer figures (--figures p50) smaller differences show.
 
@@ -31,7 +31,7 @@ Exit codes:
   3    not comparable: different plans, processors or cores (also pinned against not pinned), too
        few repetitions, or a row without a result; the output says which. When another row shows
        a regression, the code is 2
-  141  the reader of stdout went away; the code was 0 otherwise";
+  141  stdout was closed by its reader; the code was 0 otherwise";
 
 /// Options of `shootout compare`.
 #[derive(Clone, Debug, Args)]

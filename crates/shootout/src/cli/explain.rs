@@ -22,7 +22,7 @@ Exit codes:
   1    wrong usage, no such row, or a directory that cannot be read
   3    for a load the row has no messages, or its records do not hold all that is explained: an
        earlier version wrote them. What they hold is printed
-  141  the reader of stdout went away; the code was 0 otherwise";
+  141  stdout was closed by its reader; the code was 0 otherwise";
 
 /// Options of `shootout explain`.
 #[derive(Clone, Debug, Args)]

@@ -42,7 +42,7 @@ Exit codes:
        only when its server was named. compare: not comparable. explain: a part is not in the
        records
   130  interrupted; what was finished is kept
-  141  the reader of stdout went away (`| head`); all else was done
+  141  stdout was closed by its reader (`| head`); all else was done
 
 A server is a folder under servers/ with a server.toml; see docs/adding-a-server.md.";
 
@@ -138,16 +138,16 @@ pub enum Command {
         #[arg(long, conflicts_with = "check_table")]
         write_table: bool,
         /// Fails when docs/conformance.md differs from the results, or servers/README.md
-        /// from the manifests; a server that a table does not have yet is only told
+        /// from the manifests; a new server that is missing from a table is only reported
         #[arg(long)]
         check_table: bool,
     },
     /// Runs the Autobahn|Testsuite against the raw echo of servers
     #[command(
-        after_help = "Runs sections 1-7, 9 and 10, and of variants with compression 12 and 13, which \
+        after_help = "Runs sections 1-7, 9 and 10; for variants with compression also 12 and 13, which \
                       take some minutes. The suite needs Python 2.7 and is installed into \
                       target/shootout/autobahn only. The summaries are written to \
-                      results/autobahn/ and stand in the report. Failed cases are a result and \
+                      results/autobahn/ and shown in the report. Failed cases are a result and \
                       do not fail this command.\n\nExample:\n  shootout autobahn my-server"
     )]
     Autobahn {
@@ -194,15 +194,15 @@ pub enum Command {
     /// Checks that the figures of a result directory follow from its records, and that these are fit
     /// to be published
     #[command(
-        after_help = "Makes every percentile, mean and count again from its histogram, every verdict \
+        after_help = "Recomputes every percentile, mean and count from its histogram, every verdict \
                       and ranked figure from what was counted, and the tables of report.md from \
                       the records. Demands conformance checks of the same build, cores of their \
                       own for server and generator, a machine that did little else, one machine \
                       and one plan, no row too few, and a complete certificate of the generator \
                       made on the same machine within a day: `websocket-bench selftest --json \
                       DIR/selftest.json`. It finds what was changed afterwards in one place. \
-                      Records that were made up as a whole it cannot tell. Of a directory of \
-                      directories each is checked.\n\nExample:\n  \
+                      It cannot detect records that were wholly invented. In a directory of \
+                      directories, each is checked.\n\nExample:\n  \
                       shootout check results/local/2026-11-22T10-00-00Z"
     )]
     Check {
@@ -222,7 +222,7 @@ pub enum Command {
     },
     /// Compares two runs, records or servers: is B slower than A, and how sure is that
     Compare(CompareArgs),
-    /// Says what a message costs a row, and where that differs from the other rows of the run
+    /// Shows what a message costs a row, and how that differs from the other rows of the run
     Explain(ExplainArgs),
 }
 

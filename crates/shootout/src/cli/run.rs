@@ -19,9 +19,9 @@ time of the server for each delivery, under a load that every server carries.
 
 A workload is a plan in workloads/ (`shootout list --workloads`) or a file of your own
 (docs/plan.md); `all` is every plan in workloads/. Several are measured one after the other, each
-over all rows, and ranked apart. --set changes the keys of each of them, or, as WORKLOAD:KEY=VALUE,
-of one. What a manifest says of steps bounds those that go up to a limit, unless --set gives them; a
-plan with a number of steps keeps its clients. A variant whose manifest does not declare what a
+over all rows, and ranked separately. --set changes the keys of each of them, or, as WORKLOAD:KEY=VALUE,
+of one. The `step-size` of a manifest applies to workloads that grow up to a limit, unless --set gives
+one; a plan with a number of steps keeps its clients. A variant whose manifest does not declare what a
 workload needs (rooms, compression, TLS) is not-applicable there, and so is a variant that
 compresses, or has TLS, under a workload that asks for neither.
 
@@ -38,11 +38,11 @@ Examples:
   shootout run --resume results/local/X         continues that one
 
 Status of a row without a result, with a reason each: missing-toolchain, build-failed,
-start-failed, nonconforming, crashed, timeout, faulty, leaked, generator-limited, noisy,
+start-failed, nonconforming, crashed, timeout, faulty, fault-failed, leaked, generator-limited, noisy,
 not-applicable, interrupted.
 
 Exit codes: 0 every row that applies has a result, 1 usage or environment, 3 a row has none,
-130 interrupted, 141 the reader of stdout went away.";
+130 interrupted, 141 stdout was closed by its reader.";
 
 /// Options of `shootout run`. An option that is not given keeps its default, or its value in the
 /// resumed run.
@@ -66,21 +66,20 @@ pub struct RunArgs {
     /// Message formats; each is a row of its own [default: text, else the first of the variant]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT,..")]
     pub dialects: Vec<Dialect>,
-    /// A look around within ten minutes: of each language the server that is the quickest to build
-    /// (all that --servers names), its first variant, and what a delivery costs it; with another
-    /// --workload 5 steps, where its plan has no number of them.
-    /// What is ready is measured and shown before anything is installed
+    /// A first look in ten minutes: the server of each language that is the quickest to build (or those of
+    /// --servers), its first variant, and what a delivery costs it. With another --workload: 5 steps, if
+    /// its plan has no number of them. What is ready is measured and shown before anything is installed
     #[arg(long)]
     pub quick: bool,
     /// Repetitions of each row, interleaved, with the server restarted for each [default: 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// Order of the rows of a workload in each round: `listed`, or the number of a draw that a run has
-    /// printed [default: listed, and with --repeat a new draw]
+    /// Order of a workload's rows in each round: `listed`, or the seed that an earlier run printed
+    /// [default: listed, and with --repeat a new seed]
     #[arg(long, value_name = "ORDER")]
     pub order: Option<RowOrder>,
-    /// Measures these servers twice, each time as a row of its own, NAME and NAME~again: how far the
-    /// two differ is what chance does to any two rows
+    /// Measures these servers twice, as the rows NAME and NAME~again. Their difference shows how much
+    /// chance alone changes a row
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub twice: Vec<String>,
     /// What lies between server and clients instead of loopback: lan, wan, mobile, or values like

@@ -199,7 +199,13 @@ impl Way {
             }
         }
         // SAFETY: so many valid pollfds.
-        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout_ms) };
+        unsafe {
+            libc::poll(
+                polled.as_mut_ptr(),
+                polled.len() as libc::nfds_t,
+                timeout_ms,
+            )
+        };
         if polled[0].revents != 0 {
             match self.woken.read(&mut [0; 16]) {
                 Ok(count) if count > 0 => {}
@@ -348,7 +354,8 @@ impl UnderWay {
             match from.read(&mut bytes) {
                 Ok(0) => self.over = Some(now + later),
                 Ok(count) => {
-                    self.waiting.push_back((now + later, bytes[..count].to_vec()));
+                    self.waiting
+                        .push_back((now + later, bytes[..count].to_vec()));
                     self.held += count;
                 }
                 Err(error) if is_later(&error) => {}

@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
-How a capture comes about: in Chrome or Edge open DevTools, Network, then load the page, use it, and
+To record a capture: in Chrome or Edge open DevTools, Network, then load the page, use it, and
 choose Export HAR. With mitmproxy: save.har @all FILE.har. A log of frames is one too, as CSV with the
 columns time, direction and text, or as JSON objects with these names, one on each line.
 
@@ -14,8 +14,8 @@ Example:
   websocket-bench run shop.toml --set clients.steps.first=500
   websocket-bench run shop.toml ws://staging.example/ws --json shop.json
 
-Each client connects and says what the captured one said, as far apart. Secrets are not copied: what
-must be given is named on stderr. Read the plan before you pass it on. docs/replay.md says what is taken
+Each client connects and sends what the recorded one sent, at the same intervals. Secrets are not copied:
+stderr names what you must supply. Read the plan before you pass it on. docs/replay.md says what is taken
 for a secret, what is checked and what is not.";
 
 /// A capture.
@@ -34,14 +34,14 @@ pub(crate) struct ImportArgs {
     /// How many clients replay it
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)))]
     pub(crate) clients: u32,
-    /// Send so many messages per second, all clients together, in the place of the recorded gaps
+    /// Send R messages per second over all clients, in place of the recorded gaps
     #[arg(long, value_name = "R", value_parser = rate)]
     pub(crate) rate: Option<f64>,
     /// Make variables of the values that differ between connections to the same place, and write
     /// them here: a row for each connection, and empty columns for secrets
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) data_out: Option<PathBuf>,
-    /// Copy what looks secret, of the handshake and of messages: keep the plan to yourself
+    /// Also copy values that look secret, from handshake and messages: keep the plan to yourself
     #[arg(long)]
     pub(crate) keep_values: bool,
 }

@@ -91,10 +91,10 @@ pub(crate) struct WorkerArgs {
     /// core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_THREADS)))]
     pub(crate) threads: Option<u32>,
-    /// This machine's copy of the data file of runs that have one: it does not travel
+    /// This machine's copy of a run's data file, which is not sent to workers
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
-    /// This machine's copy of the file of --payload-lines of runs that have one: it does not travel
+    /// This machine's copy of a run's file of --payload-lines, which is not sent to workers
     #[arg(long, value_name = "FILE")]
     pub(crate) payload_lines: Option<PathBuf>,
     /// Load only this server. Repeat it for more than one [default: any]

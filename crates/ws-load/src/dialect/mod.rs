@@ -499,8 +499,13 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         )),
         false => Err(DialectError::unfit(
             "send",
-            format!("has no `{name}`, which the plan asks for, in the dialect `{}`", file.name),
-            format!("write `{name}` and rules for its answers, or another `audience` into the plan"),
+            format!(
+                "has no `{name}`, which the plan asks for, in the dialect `{}`",
+                file.name
+            ),
+            format!(
+                "write `{name}` and rules for its answers, or another `audience` into the plan"
+            ),
         )),
     }
 }
