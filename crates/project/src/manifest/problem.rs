@@ -127,18 +127,18 @@ mod tests {
 
     #[test]
     fn a_part_of_a_name_leads_to_those_that_have_it() {
-        let few = ["one-ws", "one-bun"];
-        assert_eq!(suggestion("node-ws", few), "; known: one-ws, one-bun");
+        let few = ["al-ws", "al-bun"];
+        assert_eq!(suggestion("node-ws", few), "; known: al-ws, al-bun");
         let others: Vec<String> = (0..20).map(|number| format!("go-{number}")).collect();
         let many = || few.into_iter().chain(others.iter().map(String::as_str));
         assert_eq!(
             suggestion("node-ws", many()),
-            "; did you mean one of one-ws?"
+            "; did you mean one of al-ws?"
         );
         assert_eq!(
-            suggestion("one-of-1999", many()),
-            "; did you mean one of one-ws, one-bun?"
+            suggestion("al-zzzzzzzzzz", many()),
+            "; did you mean one of al-ws, al-bun?"
         );
-        assert!(suggestion("zig-std", many()).starts_with("; known: one-ws, one-bun, go-0,"));
+        assert!(suggestion("zig-std", many()).starts_with("; known: al-ws, al-bun, go-0,"));
     }
 }
