@@ -153,7 +153,7 @@ fn a_plan_is_printed_with_what_flags_say_and_without_secrets() {
         "--dialect",
         "--server-type",
         "-H",
-        "replaces what the plan says",
+        "override the plan",
     ] {
         let plain = help.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(plain.contains(words), "{words} in {help}");
