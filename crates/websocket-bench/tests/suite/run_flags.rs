@@ -149,12 +149,7 @@ fn a_plan_is_printed_with_what_flags_say_and_without_secrets() {
     let ran = run(&format!("run {path} ws://h/ --ca x.pem")).exits(1);
     assert!(ran.stderr.contains("--ca is about TLS"), "{ran:#?}");
     let help = run("run --help").exits(0).stdout;
-    for words in [
-        "--dialect",
-        "--server-type",
-        "-H",
-        "override the plan",
-    ] {
+    for words in ["--dialect", "--server-type", "-H", "override the plan"] {
         let plain = help.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(plain.contains(words), "{words} in {help}");
     }
