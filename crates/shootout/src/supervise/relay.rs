@@ -486,6 +486,7 @@ mod tests {
         broker.write_all(b"other").unwrap();
         assert_eq!(read(&broker, 5), b"first");
         assert_eq!(read(&node, 5), b"other");
+        // timed: the same.
         assert!(began.elapsed() >= LATER);
         // Twenty messages are kept back together, not one after the other, and then the end.
         let texts: Vec<_> = (0..20).map(|number| format!("{number:02}")).collect();
@@ -498,6 +499,7 @@ mod tests {
         let mut rest = String::new();
         broker.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, texts.concat());
+        // timed: the same.
         assert!(ended.elapsed() >= LATER);
     }
 
