@@ -65,8 +65,8 @@ impl FaultDeed {
         }
     }
 
-    /// Whether it can be done to such a part: a way is cut, slowed and healed, and processes are not. Only a proxy
-    /// takes its configuration again.
+    /// Whether it can be done to such a part: only a link is cut, slowed and healed, and only a proxy takes
+    /// its configuration again.
     pub const fn fits(self, part: FaultPart) -> bool {
         match self {
             Self::Cut | Self::Slow | Self::Heal => matches!(part, FaultPart::Link(_)),

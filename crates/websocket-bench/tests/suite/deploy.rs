@@ -147,14 +147,12 @@ fn the_jobs_agree_on_workers_port_and_token() {
     }
 }
 
-/// The manifests of servers, relative to deploy/.
+/// The manifests of servers, relative to deploy/. There may be none: any folder of a server may go.
 fn of_servers() -> Vec<String> {
     let servers = fs::read_dir(folder().join("../servers")).unwrap();
     let names = servers.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let folders = names.map(|name| format!("../servers/{name}/kubernetes"));
-    let there: Vec<_> = folders.filter(|at| folder().join(at).exists()).collect();
-    assert!(!there.is_empty());
-    there
+    folders.filter(|at| folder().join(at).exists()).collect()
 }
 
 /// The steps of the patch of a component of a server.

@@ -1,4 +1,5 @@
-//! What the clients of a worker do once they are connected: send requests, be held, be watched, echo raw frames.
+//! What the clients of a worker do once they are connected: send requests, be held, be watched, echo raw
+//! frames.
 //!
 //! A scenario gets the events of its worker's connections and decides what is sent on them. It knows no
 //! socket and no event loop, and its clock comes with the clients, so that its tests run in virtual

@@ -218,7 +218,8 @@ fn clients_of_a_node_that_goes_come_back_to_the_other() {
     assert_eq!(of.bystanders, half);
     assert_eq!(step.drops.expect("connections ended").count(), half);
     assert_eq!(of.of_confirmed.lost_silent, 0, "{all:?}");
-    // What a client had written when its connection ended reached nobody, and nobody was told of it.
+    // A message written just before its connection ended never reached the server. Clients that stayed
+    // lost it in silence.
     let on_the_way = of.sent - server.told().asked.len() as u64;
     let of_bystanders = on_the_way * half..=on_the_way * u64::from(CLIENTS);
     let silent = of.of_unconfirmed.lost_silent;
