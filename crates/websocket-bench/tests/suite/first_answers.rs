@@ -79,6 +79,23 @@ fn one_answer_of_another_dialect_and_then_silence_end_the_run_too() {
 }
 
 #[test]
+fn the_words_of_the_first_refusal_are_shown() {
+    let addr = answering(
+        Opcode::Text,
+        br#"{"type":"error","message":"log in first"}"#,
+    );
+    let worker = Worker::start("");
+    for sites in [String::new(), format!("-w {}", worker.addr)] {
+        run(&format!(
+            "echo ws://{addr}/ -c 1 -v --step-size 2 --total-steps 1 \
+             --limit-rtt 100ms --sample-timeout 300ms {sites}"
+        ))
+        .exits(3)
+        .says(&[r#"the first refusal: `{"type":"error","message":"log in first"}`"#]);
+    }
+}
+
+#[test]
 fn it_is_found_over_workers_as_well() {
     let addr = answering(Opcode::Text, b"what?");
     let worker = Worker::start("");

@@ -341,7 +341,9 @@ fn what_a_server_says_in_a_close_or_a_message_is_in_no_output() {
         reason: told(),
     };
     let slow = "[[populations]]\n[[populations]]\nreads = \"stopped\"\n";
+    let refusal = format!(r#"{{"type":"error","payload":"{}"}}"#, told());
     for (bytes, more, words) in [
+        (frame(Opcode::Text, refusal.as_bytes()), "", "first refusal"),
         (frame(Opcode::Close, &close.encode()), "", "1008"),
         (frame(Opcode::Text, told().as_bytes()), "", "malformed"),
         (frame(Opcode::Close, &close.encode()), slow, "1008"),

@@ -73,7 +73,7 @@ impl<W: Workers> Controller<'_, W> {
         times.all_started &= early_end
             .as_ref()
             .is_none_or(|early| early.end != End::WorkerLost);
-        let (mut record, first) = self.connect_record(wanted, open, &times, parts);
+        let (mut record, uncounted) = self.connect_record(wanted, open, &times, parts);
         let is_interrupted = early_end
             .as_ref()
             .is_some_and(|early| early.end == End::Interrupted);
@@ -84,7 +84,7 @@ impl<W: Workers> Controller<'_, W> {
         };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
-        self.note_first(&mut record, first);
+        self.note_uncounted(&mut record, uncounted);
         if early_end.is_some() && record.verdict == Verdict::Pass {
             record.verdict = Verdict::Noisy;
             record.verdict_reasons = vec![
@@ -216,7 +216,7 @@ impl<W: Workers> Controller<'_, W> {
         open: u64,
         times: &Times,
         mut parts: Parts,
-    ) -> (StepRecord, merge::FirstFaults) {
+    ) -> (StepRecord, merge::Uncounted) {
         let mut held = HeldPart::default();
         for (_, part) in &mut parts {
             held.merge(std::mem::take(&mut part.held));
@@ -242,7 +242,7 @@ impl<W: Workers> Controller<'_, W> {
             rows: self.workers.rows(terms.wanted, None),
             parts,
         };
-        let (mut record, first) = merged.into_record();
+        let (mut record, uncounted) = merged.into_record();
         record.connecting_ns = times.opened_ns.saturating_sub(times.began_ns);
         let now_open = self.workers.connected();
         let opening_ns = held.last_open_ns.saturating_sub(times.began_ns).max(1);
@@ -285,7 +285,7 @@ impl<W: Workers> Controller<'_, W> {
             generator,
             kernel,
         }));
-        (record, first)
+        (record, uncounted)
     }
 }
 

@@ -12,7 +12,7 @@ use super::untold::Untold;
 use super::warm_up::WarmingUp;
 use super::workers::Workers;
 use crate::clock;
-use crate::message::{Command, OfSender, Report, Unable};
+use crate::message::{Command, FirstFaults, OfSender, Report, Unable};
 use crate::scenario::Work;
 use crate::worker::TICK;
 use plan::{OpenLoop, Plan, Timestamps};
@@ -100,10 +100,9 @@ pub(crate) struct Controller<'a, W> {
     pub(super) watch: Option<Watch>,
     /// What has become known of the step that no event has told.
     pub(super) untold: Untold,
-    /// How the first connection that the last step lost had ended, in words.
-    pub(super) first_disconnect: Option<String>,
-    /// The first malformed message of the run, in words.
-    pub(super) first_malformed: Option<String>,
+    /// The first malformed message and the first refusal are of the run, the first connection lost is of
+    /// the last step.
+    pub(super) first: FirstFaults,
     /// Of the last step.
     pub(super) of_sender: OfSender,
 }
@@ -141,8 +140,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             unreachable: None,
             watch: None,
             untold: Untold::default(),
-            first_disconnect: None,
-            first_malformed: None,
+            first: FirstFaults::default(),
             of_sender: OfSender::default(),
         }
     }
@@ -154,7 +152,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             (Ok(()), Some(terms)) => self.search(terms),
             (Ok(()), None) => self.steps(),
         };
-        let ended = self.tell_malformed(ended);
+        let ended = self.tell_answers(ended);
         self.workers.stop(self.interrupted);
         let outcome = Outcome {
             end: ended.end,

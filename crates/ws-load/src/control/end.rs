@@ -1,10 +1,9 @@
 //! Why no further step is made, in words.
 
-use super::merge::FirstFaults;
+use super::merge::Uncounted;
 use super::{Controller, Workers};
+use crate::message::FirstFaults;
 use record::{End, StepRecord, Verdict};
-
-const MALFORMED: &str = "malformed message";
 
 /// Why no further step is made.
 pub(crate) struct Ended {
@@ -22,36 +21,35 @@ impl Ended {
 }
 
 impl<W: Workers> Controller<'_, W> {
-    /// Keeps, in words, the first faults of a step that its counts do not show.
-    pub(super) fn note_first(&mut self, record: &mut StepRecord, first: FirstFaults) {
-        self.of_sender = first.of_sender;
+    /// Keeps, in words, what the counts of a step do not show.
+    pub(super) fn note_uncounted(&mut self, record: &mut StepRecord, of_step: Uncounted) {
+        self.of_sender = of_step.of_sender;
         if record.verdict == Verdict::Fail {
-            for (which, words) in [
-                (MALFORMED, &first.malformed),
-                ("connection lost", &first.disconnect),
-            ] {
+            let lost = ("connection lost", &of_step.first.disconnect);
+            for (which, words) in answers(&of_step.first).into_iter().chain([lost]) {
                 if let Some(words) = words {
                     let reason = format!("the first {which}: {words}");
                     record.verdict_reasons.push(reason.into());
                 }
             }
         }
-        if self.first_malformed.is_none() {
-            self.first_malformed = first.malformed;
-        }
-        self.first_disconnect = first.disconnect;
+        self.first.disconnect = None;
+        self.first.merge(of_step.first);
     }
 
-    /// The end with the first malformed message of the run, which no count shows.
-    pub(super) fn tell_malformed(&self, mut ended: Ended) -> Ended {
+    /// The end with the first malformed message and the first refusal of the run, which no count shows.
+    pub(super) fn tell_answers(&self, mut ended: Ended) -> Ended {
         // An end for the first messages has told them, a frame has cost its connection.
-        if ended.end != End::NotUnderstood
-            && let Some(words) = &self.first_malformed
-            && !ended.detail.contains(words)
-        {
-            ended
-                .detail
-                .push_str(&format!("; the first {MALFORMED}: {words}"));
+        if ended.end != End::NotUnderstood {
+            for (which, words) in answers(&self.first) {
+                if let Some(words) = words
+                    && !ended.detail.contains(words)
+                {
+                    ended
+                        .detail
+                        .push_str(&format!("; the first {which}: {words}"));
+                }
+            }
         }
         ended
     }
@@ -111,11 +109,20 @@ impl<W: Workers> Controller<'_, W> {
                     record.faults.disconnected,
                     // A client that comes back may be lost again.
                     connections.max(record.faults.disconnected),
-                    self.first_disconnect
+                    self.first
+                        .disconnect
                         .as_ref()
                         .map_or_else(String::new, |words| format!("; the first: {words}"))
                 ),
             )
         })
     }
+}
+
+/// The first answers of a kind that no server should give, in words.
+const fn answers(first: &FirstFaults) -> [(&str, &Option<String>); 2] {
+    [
+        ("malformed message", &first.malformed),
+        ("refusal", &first.refused),
+    ]
 }

@@ -95,7 +95,7 @@ impl<W: Workers> Controller<'_, W> {
             rows: self.workers.rows(clients, sent_by),
             parts,
         };
-        let (mut record, first) = merged.into_record();
+        let (mut record, uncounted) = merged.into_record();
         record.churn = churn.map(|part| churn::recorded(part, self.plan, &ledger, start_ns));
         let judgement = if is_end(End::Interrupted) {
             record::judge_interrupted(&record)
@@ -108,13 +108,13 @@ impl<W: Workers> Controller<'_, W> {
             record.verdict_reasons.push(ended.detail.as_str().into());
         }
         let early_end = early_end.map(|mut ended| {
-            if let Some(words) = &first.disconnect {
+            if let Some(words) = &uncounted.first.disconnect {
                 let more = format!("; the first connection lost: {words}");
                 ended.detail.push_str(&more);
             }
             ended
         });
-        self.note_first(&mut record, first);
+        self.note_uncounted(&mut record, uncounted);
         Ok((record, early_end))
     }
 

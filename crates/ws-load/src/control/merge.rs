@@ -3,8 +3,8 @@
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
 use crate::message::{
-    DialoguesPart, DropsPart, FeedPart, HandshakePart, HeartbeatPart, HttpPart, OfSender,
-    SegmentsPart, SlowPart, StepPart, StreamsPart,
+    DialoguesPart, DropsPart, FeedPart, FirstFaults, HandshakePart, HeartbeatPart, HttpPart,
+    OfSender, SegmentsPart, SlowPart, StepPart, StreamsPart,
 };
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
@@ -42,17 +42,16 @@ pub(super) struct Merged<'a> {
     pub(super) parts: Vec<(u32, StepPart)>,
 }
 
-/// What the counts of a step do not show: the first fault of a class in words, if there was one.
+/// What the counts of a step do not show.
 #[derive(Debug, Default)]
-pub(super) struct FirstFaults {
+pub(super) struct Uncounted {
     pub(super) of_sender: OfSender,
-    pub(super) malformed: Option<String>,
-    pub(super) disconnect: Option<String>,
+    pub(super) first: FirstFaults,
 }
 
 impl Merged<'_> {
-    /// The record, and the first faults in words.
-    pub(super) fn into_record(self) -> (StepRecord, FirstFaults) {
+    /// The record, and what its counts do not show.
+    pub(super) fn into_record(self) -> (StepRecord, Uncounted) {
         let mut all = self.kept.latencies;
         let (mut counts, mut series) = (Counts::default(), self.kept.rows);
         let mut rows = self.rows;
@@ -62,7 +61,7 @@ impl Merged<'_> {
             resident_bytes: resident_bytes(),
             ..GeneratorUse::default()
         };
-        let mut first = FirstFaults::default();
+        let mut uncounted = Uncounted::default();
         let mut slow = SlowPart::default();
         let mut segments = SegmentsPart::default();
         let mut compression = CompressionUse::default();
@@ -79,9 +78,8 @@ impl Merged<'_> {
         for (site, part) in self.parts {
             all.merge(&part.latencies);
             faults.merge(&part.faults);
-            first.of_sender.merge(part.of_sender);
-            first.malformed = first.malformed.or(part.first_malformed);
-            first.disconnect = first.disconnect.or(part.first_disconnect);
+            uncounted.of_sender.merge(part.of_sender);
+            uncounted.first.merge(part.first);
             slow.merge(part.slow);
             counts.add(part.counts);
             segments.merge(part.segments);
@@ -188,7 +186,7 @@ impl Merged<'_> {
             verdict: Verdict::default(),
             verdict_reasons: Vec::new(),
         };
-        (record, first)
+        (record, uncounted)
     }
 }
 

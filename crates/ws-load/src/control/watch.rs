@@ -57,7 +57,7 @@ impl<W: Workers> Controller<'_, W> {
             rows: self.workers.rows(clients, None),
             parts,
         };
-        let (mut record, first) = merged.into_record();
+        let (mut record, uncounted) = merged.into_record();
         record.connecting_ns = start_ns.saturating_sub(connecting_ns);
         record.watched = Some(Box::new(found.watched));
         let is_interrupted = early_end
@@ -69,7 +69,7 @@ impl<W: Workers> Controller<'_, W> {
         };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
-        self.note_first(&mut record, first);
+        self.note_uncounted(&mut record, uncounted);
         let verdict = self.verdict(&record, clients);
         self.steps.push(record.clone());
         (self.on_event)(&Event::Step {

@@ -12,8 +12,12 @@ const MAX_SHOWN: usize = 100;
 impl Malformed {
     /// The message and what is wrong with it, to be printed.
     pub(crate) fn of(&self, message: &[u8]) -> String {
-        let shown = printable(message, MAX_SHOWN);
         let why = printable(self.0.as_bytes(), MAX_SHOWN);
-        format!("`{shown}` ({why})")
+        format!("{} ({why})", shown(message))
     }
+}
+
+/// A message, to be printed.
+pub(crate) fn shown(message: &[u8]) -> String {
+    format!("`{}`", printable(message, MAX_SHOWN))
 }

@@ -44,7 +44,7 @@ pub(crate) use begun::Begun;
 pub(crate) use bytes::Fill;
 pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};
 pub(crate) use heartbeat::{Beat, Every, Heartbeat, NoBeat};
-pub(crate) use malformed::Malformed;
+pub(crate) use malformed::{Malformed, shown};
 pub(crate) use place::Carries;
 pub(crate) use placeholders::SEQUENCE;
 pub(crate) use progress::{Progress, Whose};

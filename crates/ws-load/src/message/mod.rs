@@ -21,7 +21,8 @@ pub(crate) use handshakes::HandshakePart;
 pub(crate) use http::{HttpPart, RequestsPart};
 pub use part::StepPart;
 pub(crate) use part::{
-    ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SegmentsPart, SlowPart, VisitsPart,
+    ChurnPart, FirstFaults, HeartbeatPart, HeldPart, OfSender, RawPart, SegmentsPart, SlowPart,
+    VisitsPart,
 };
 pub(crate) use streams::StreamsPart;
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};

@@ -11,8 +11,7 @@ pub struct StepPart {
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
     pub(crate) of_sender: OfSender,
-    pub(crate) first_malformed: Option<String>,
-    pub(crate) first_disconnect: Option<String>,
+    pub(crate) first: FirstFaults,
     pub(crate) messages: u64,
     pub(crate) reads: u64,
     pub(crate) unstamped: u64,
@@ -61,8 +60,7 @@ impl StepPart {
         self.latencies.merge(&other.latencies);
         self.faults.merge(&other.faults);
         self.of_sender.merge(other.of_sender);
-        self.first_malformed = self.first_malformed.take().or(other.first_malformed);
-        self.first_disconnect = self.first_disconnect.take().or(other.first_disconnect);
+        self.first.merge(other.first);
         self.messages += other.messages;
         self.reads += other.reads;
         self.unstamped += other.unstamped;
@@ -99,6 +97,25 @@ impl StepPart {
         if let Some(watch) = other.watch {
             self.watch.get_or_insert_default().merge(*watch);
         }
+    }
+}
+
+/// What counts do not show: the first fault of a class in words, if there was one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FirstFaults {
+    pub(crate) malformed: Option<String>,
+    /// The answer that refused a request.
+    pub(crate) refused: Option<String>,
+    /// How the connection had ended.
+    pub(crate) disconnect: Option<String>,
+}
+
+impl FirstFaults {
+    /// Takes what is missing here from those of another worker.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.malformed = self.malformed.take().or(other.malformed);
+        self.refused = self.refused.take().or(other.refused);
+        self.disconnect = self.disconnect.take().or(other.disconnect);
     }
 }
 

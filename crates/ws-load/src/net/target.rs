@@ -89,7 +89,7 @@ pub enum TargetError {
     },
     /// A variable, and nothing that it could stand for.
     #[error(
-        "`{key}` has the variable {{{name}}}, which is no word of docs/dialects.md, and there is no data file: give one in connection.data, or write `{{{{` for a brace"
+        "`{key}` has the variable {{{name}}}, which is neither a placeholder (docs/dialects.md) nor a column, since there is no data file: name one in connection.data, or write `{{{{` for a brace"
     )]
     NoData {
         /// The plan's key.

@@ -6,7 +6,7 @@ use super::{Clients, Scenario, Setting, Slot, follow_asides};
 use crate::dialect::{Begun, Codec, Incoming, Kind, Malformed, Returns, identifier};
 use crate::figures::Latencies;
 use crate::message::{
-    Command, NEVER, OfSender, Report, SentMessage, Stay, StepPart, WatchPart, Watcher,
+    Command, FirstFaults, NEVER, OfSender, Report, SentMessage, Stay, StepPart, WatchPart, Watcher,
 };
 use crate::verify::{Asides, Envelopes};
 use plan::Watch as Terms;
@@ -51,7 +51,7 @@ pub(super) struct Watch {
     sides: Vec<Side>,
     faults: Faults,
     of_sender: OfSender,
-    first_malformed: Option<String>,
+    first: FirstFaults,
     latencies: Latencies,
     asides: Option<Box<Asides>>,
     begun: Begun,
@@ -91,7 +91,7 @@ impl Watch {
             sides: Vec::new(),
             faults: Faults::default(),
             of_sender: OfSender::default(),
-            first_malformed: None,
+            first: FirstFaults::default(),
             latencies: Latencies::default(),
             asides: None,
             begun: Begun::default(),
@@ -296,7 +296,7 @@ impl Watch {
 
     fn malformed(&mut self, words: String) {
         self.faults.malformed += 1;
-        self.first_malformed.get_or_insert(words);
+        self.first.malformed.get_or_insert(words);
     }
 
     fn account(&mut self, slot: Slot, kind: Kind, stamp: u64, at_ns: u64) {
@@ -459,7 +459,7 @@ impl Scenario for Watch {
         part.latencies.merge(&std::mem::take(&mut self.latencies));
         part.faults.merge(&std::mem::take(&mut self.faults));
         part.of_sender.merge(std::mem::take(&mut self.of_sender));
-        part.first_malformed = self.first_malformed.take();
+        part.first = std::mem::take(&mut self.first);
         part.watch = Some(Box::new(std::mem::take(&mut self.part)));
         self.sides.clear();
     }

@@ -17,9 +17,9 @@ use super::first_answers::{Answers, FirstAnswers, Understanding};
 use super::ledger::{Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window};
 use super::streams::Streams;
 use super::visits::Visits;
-use crate::dialect::{Begun, Codec, Incoming, Kind, Malformed, Returns, Said, Stamps};
+use crate::dialect::{Begun, Codec, Incoming, Kind, Malformed, Returns, Said, Stamps, shown};
 use crate::figures::{Arrival, Latencies};
-use crate::message::{Done, OfSender, SlowPart, VisitsPart};
+use crate::message::{Done, FirstFaults, OfSender, SlowPart, VisitsPart};
 use crate::net::{Asks, ConnectError};
 use asked::Asked;
 use fed::Lead;
@@ -109,8 +109,7 @@ pub(crate) struct Verifier {
     pub(crate) finished: u32,
     /// Of a site: samples that are settled here and have not been reported yet.
     pub(crate) done: Vec<Done>,
-    /// The first malformed message, in words.
-    pub(crate) first_malformed: Option<String>,
+    pub(crate) first: FirstFaults,
     /// Whether anything of the run was understood.
     pub(crate) first_answers: FirstAnswers,
     /// What came besides answers to requests, if anything did.
@@ -122,8 +121,6 @@ pub(crate) struct Verifier {
     /// The number of parts that the answer in hand says it has.
     parts_said: Said<u64>,
     lead: Lead,
-    /// How the first connection ended that this side did not close, in words.
-    pub(crate) first_disconnect: Option<String>,
     /// What the clients show the server, which no words repeat.
     pub(crate) asks: Asks,
 }
@@ -174,14 +171,13 @@ impl Verifier {
             visited: VisitsPart::default(),
             finished: 0,
             done: Vec::new(),
-            first_malformed: None,
+            first: FirstFaults::default(),
             first_answers: FirstAnswers::new(understanding),
             asides: None,
             feeds: None,
             streams,
             parts_said: Said::NotAsked,
             lead: Lead::default(),
-            first_disconnect: None,
             asks: Asks::default(),
         }
     }
@@ -412,7 +408,7 @@ impl Verifier {
             }
             Ok(Incoming::Refused) => {
                 self.first_answers.understood(Answers::ALL);
-                self.faults.refused += 1;
+                self.refused_message(slot, payload);
             }
             Ok(Incoming::Subscribed(room)) => self.subscription(slot, room, true, at_ns),
             Ok(Incoming::Unsubscribed(room)) => self.subscription(slot, room, false, at_ns),
@@ -438,24 +434,37 @@ impl Verifier {
 
     fn note_malformed(&mut self, slot: u32, payload: &[u8], why: &Malformed) {
         self.faults.malformed += 1;
-        if self.first_malformed.is_none() {
-            let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
-            self.first_malformed = Some(self.asks.silent(client, [], &why.of(payload)));
+        if self.first.malformed.is_none() {
+            self.first.malformed = Some(self.silent(slot, &why.of(payload)));
         }
+    }
+
+    /// Notes an answer that refuses a request.
+    fn refused_message(&mut self, slot: u32, payload: &[u8]) {
+        self.faults.refused += 1;
+        if self.first.refused.is_none() {
+            self.first.refused = Some(self.silent(slot, &shown(payload)));
+        }
+    }
+
+    /// Words of the server to the client in `slot`, without its secrets.
+    fn silent(&self, slot: u32, words: &str) -> String {
+        let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
+        self.asks.silent(client, [], words)
     }
 
     /// Notes a connection that ended although nothing here closed it.
     pub(crate) fn disconnected(&mut self, how: &ConnectError) {
         self.faults.disconnected += 1;
-        if self.first_disconnect.is_none() {
-            self.first_disconnect = Some(how.to_string());
+        if self.first.disconnect.is_none() {
+            self.first.disconnect = Some(how.to_string());
         }
     }
 
     /// Notes a message or frame that breaks the rules.
     pub(crate) fn malformed(&mut self, words: String) {
         self.faults.malformed += 1;
-        self.first_malformed.get_or_insert(words);
+        self.first.malformed.get_or_insert(words);
     }
 
     #[inline]

@@ -210,8 +210,11 @@ fn cpu_and_memory_of_sites_are_theirs_and_stand_in_their_rows() {
 fn first_words_are_those_of_the_first_part_that_has_any() {
     let plan = plan(Workload::Echo);
     let says = |malformed: Option<&str>, disconnect: Option<&str>| StepPart {
-        first_malformed: malformed.map(str::to_owned),
-        first_disconnect: disconnect.map(str::to_owned),
+        first: FirstFaults {
+            malformed: malformed.map(str::to_owned),
+            disconnect: disconnect.map(str::to_owned),
+            ..FirstFaults::default()
+        },
         ..StepPart::default()
     };
     let parts = vec![
@@ -219,7 +222,7 @@ fn first_words_are_those_of_the_first_part_that_has_any() {
         (1, says(Some("bad"), Some("later"))),
         (2, says(Some("worse"), None)),
     ];
-    let (_, first) = merged(&plan, parts).into_record();
+    let first = merged(&plan, parts).into_record().1.first;
     assert_eq!(first.malformed.as_deref(), Some("bad"));
     assert_eq!(first.disconnect.as_deref(), Some("gone"));
 }

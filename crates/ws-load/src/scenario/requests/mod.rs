@@ -277,7 +277,7 @@ impl Requests {
         let Some(missing) = self.verifier.first_answers.missing(due, now_ns) else {
             return;
         };
-        let first = self.verifier.first_malformed.as_deref().unwrap_or_default();
+        let first = self.verifier.first.malformed.as_deref().unwrap_or_default();
         let expected = self.verifier.codec().expects(plan.workload());
         let what = match (missing == due, missing == Answers::RESULT) {
             (true, _) => "no answer",

@@ -12,8 +12,7 @@ impl Verifier {
         part.latencies.merge(&std::mem::take(&mut self.latencies));
         part.faults.merge(&std::mem::take(&mut self.faults));
         part.of_sender.merge(std::mem::take(&mut self.of_sender));
-        part.first_malformed = self.first_malformed.take();
-        part.first_disconnect = self.first_disconnect.take();
+        part.first = std::mem::take(&mut self.first);
         part.slow = std::mem::take(&mut self.slow);
         part.messages = self.messages;
         part.counts.received = self.messages;

@@ -416,7 +416,7 @@ fn what_is_not_of_the_dialect_is_malformed_and_the_first_is_told() {
     verifier.message(0, Opcode::Text, b"{", 160 * US);
     verifier.malformed("a frame of no client".to_owned());
     assert_faults(&verifier, "3 malformed");
-    let first = verifier.first_malformed.unwrap();
+    let first = verifier.first.malformed.unwrap();
     assert!(first.contains("a Binary message where Text was due"));
 }
 
@@ -429,8 +429,8 @@ fn the_first_broken_frame_and_the_first_end_of_a_connection_are_told() {
         verifier.malformed(format!("frame {port}"));
     }
     assert_faults(&verifier, "2 malformed, 2 disconnected");
-    assert_eq!(verifier.first_malformed.as_deref(), Some("frame 1"));
-    let first = verifier.first_disconnect.unwrap();
+    assert_eq!(verifier.first.malformed.as_deref(), Some("frame 1"));
+    let first = verifier.first.disconnect.unwrap();
     assert!(first.starts_with("127.0.0.1:1 refused"), "{first}");
 }
 
