@@ -9,11 +9,10 @@ pub(crate) use bounded::{Texts, beside, directories, named_text};
 pub use pack::{Packed, pack};
 
 use record::{
-    Certificate, Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord, SELFTEST_FORMAT,
-    VERSION,
+    Certificate, Json, Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord,
+    SELFTEST_FORMAT, VERSION,
 };
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -197,6 +196,6 @@ fn names_of(measurement: &Measurement) -> usize {
     server + measurement.started.len() + texts.sum::<usize>()
 }
 
-fn broken_or<T: DeserializeOwned>(text: &str) -> Result<Box<T>, NoRecord> {
-    serde_json::from_str(text).map_err(NoRecord::Broken)
+fn broken_or<T: Json>(text: &str) -> Result<Box<T>, NoRecord> {
+    T::from_json(text).map(Box::new).map_err(NoRecord::Broken)
 }

@@ -1,6 +1,6 @@
 //! Results as files: the place is checked before the run, and a file is written whole or not at all.
 
-use serde::Serialize;
+use super::Json;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -30,24 +30,24 @@ impl RecordFile {
     ///
     /// # Errors
     /// When it cannot.
-    pub fn new(path: &Path, sample: &impl Serialize) -> Result<Self, Unwritable> {
-        OutputFile::new("the record", path, |out| pretty(out, sample)).map(Self)
+    pub fn new(path: &Path, sample: &impl Json) -> Result<Self, Unwritable> {
+        OutputFile::new("the record", path, |out| sample.write_json(out)).map(Self)
     }
 
     /// Writes the record of a run that goes on; a stream waits for the last one.
     ///
     /// # Errors
     /// When the disk does not take it; an earlier record is kept then.
-    pub fn save(&self, record: &impl Serialize) -> io::Result<()> {
-        self.0.save(|out| pretty(out, record))
+    pub fn save(&self, record: &impl Json) -> io::Result<()> {
+        self.0.save(|out| record.write_json(out))
     }
 
     /// Writes the record of a run that has ended.
     ///
     /// # Errors
     /// When the disk or the reader does not take it; an earlier record is kept then.
-    pub fn finish(&self, record: &impl Serialize) -> io::Result<()> {
-        self.0.finish(|out| pretty(out, record))
+    pub fn finish(&self, record: &impl Json) -> io::Result<()> {
+        self.0.finish(|out| record.write_json(out))
     }
 }
 
@@ -140,11 +140,6 @@ fn buffered(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     let mut out = BufWriter::new(file);
     write(&mut out)?;
     out.flush()
-}
-
-fn pretty(out: &mut dyn Write, record: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, record)?;
-    out.write_all(b"\n")
 }
 
 /// An output cannot be written.

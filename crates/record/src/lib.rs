@@ -22,6 +22,7 @@ mod format;
 mod handshakes;
 mod heartbeats;
 mod http;
+mod json;
 mod judge;
 mod latency;
 mod measurement;
@@ -53,6 +54,7 @@ pub use format::{Tool, VERSION};
 pub use handshakes::{TlsAgreed, TlsUse};
 pub use heartbeats::Heartbeats;
 pub use http::{HttpRequests, HttpUse};
+pub use json::Json;
 pub use judge::{
     BUSY, Judgement, all_sent, counted_faults, judge, judge_interrupted, kept_too_much, not_back,
     remedy,

@@ -2,7 +2,7 @@
 //! and which can be stopped without stopping the server.
 
 use crate::error::Unmade;
-use record::{Event, StepRecord};
+use record::{Event, Json, StepRecord};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -93,7 +93,7 @@ fn first_step(child: &mut Child) -> Option<StepRecord> {
     let lines = BufReader::new(child.stdout.take()?).lines();
     let mut step = None;
     for line in lines.map_while(Result::ok) {
-        if let Ok(Event::Step { record, .. }) = serde_json::from_str(&line) {
+        if let Ok(Event::Step { record, .. }) = Event::from_json(&line) {
             step.get_or_insert(*record);
         }
     }

@@ -2,7 +2,7 @@
 //! cache directory. Without one, nothing is known, and nothing is held against it.
 
 use plan::Plan;
-use record::{BUSY, Ceiling, Certificate, Environment};
+use record::{BUSY, Ceiling, Certificate, Environment, Json};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ fn write(path: &Path, certificate: &Certificate) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let draft = path.with_extension(format!("{}.tmp", std::process::id()));
-    std::fs::write(&draft, serde_json::to_vec_pretty(certificate)?)?;
+    std::fs::write(&draft, certificate.to_json()?)?;
     std::fs::rename(&draft, path)
 }
 
@@ -43,7 +43,7 @@ fn write(path: &Path, certificate: &Certificate) -> io::Result<()> {
 pub fn known_ceiling(plan: &Plan) -> Option<f64> {
     let text = std::fs::read_to_string(certificate_path()?).ok()?;
     find(
-        &serde_json::from_str(&text).ok()?,
+        &Certificate::from_json(&text).ok()?,
         plan,
         &Environment::collect(),
     )

@@ -5,7 +5,7 @@
 use crate::interrupt::Interrupt;
 use crate::process::{Group, tail};
 use crate::supervise::Server;
-use record::{Event, RunRecord};
+use record::{Event, Json, RunRecord};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -155,7 +155,7 @@ fn follow(stdout: std::process::ChildStdout) -> Receiver<Event> {
     let (sender, events) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            if let Ok(event) = serde_json::from_str(&line)
+            if let Ok(event) = Event::from_json(&line)
                 && sender.send(event).is_err()
             {
                 return;
@@ -167,5 +167,5 @@ fn follow(stdout: std::process::ChildStdout) -> Receiver<Event> {
 
 fn read_record(path: &Path) -> Option<RunRecord> {
     let text = fs::read_to_string(path).ok()?;
-    serde_json::from_str(&text).ok()
+    RunRecord::from_json(&text).ok()
 }

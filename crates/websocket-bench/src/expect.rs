@@ -422,7 +422,7 @@ impl Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{Churn, CutRecord, Recorder};
+    use record::{Churn, CutRecord, Json, Recorder};
 
     #[test]
     fn expectations_are_read_and_written_alike() {
@@ -488,7 +488,7 @@ mod tests {
             ..StepRecord::default()
         };
         let text = include_str!("../../record/tests/fixtures/echo-open.json");
-        let record: RunRecord = serde_json::from_str(text).unwrap();
+        let record = RunRecord::from_json(text).unwrap();
         RunRecord {
             steps: vec![step],
             ..record

@@ -33,7 +33,7 @@ use draft::Draft;
 use exit::Exit;
 use flags::Flags;
 use plan::{redacted, redacted_url};
-use record::RunRecord;
+use record::{Json, RunRecord};
 use refused::Refused;
 use std::error::Error;
 use std::fs::File;
@@ -136,14 +136,14 @@ fn page(path: &Path) -> Result<(), Box<dyn Error>> {
         let most = LONGEST_RECORD >> 20;
         return Err(unread(format!("it is longer than {most} MiB, and no record is")).into());
     }
-    let mut read: serde_json::Value =
+    let read: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| unread(error.to_string()))?;
     // A measurement holds the record of its run.
-    if let Some(run) = read.get_mut("run").filter(|run| run.is_object()) {
-        read = run.take();
-    }
-    let record: RunRecord = serde_json::from_value(read)
-        .map_err(|error| unread(format!("it is no run record: {error}")))?;
+    let record = match read.get("run").filter(|run| run.is_object()) {
+        Some(run) => RunRecord::from_json(&run.to_string()),
+        None => RunRecord::from_json(&text),
+    };
+    let record = record.map_err(|error| unread(format!("it is no run record: {error}")))?;
     Ok(write_out(run_page::page(&record, &[])?.as_bytes())?)
 }
 

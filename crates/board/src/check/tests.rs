@@ -7,16 +7,21 @@ use crate::report::markdown;
 use crate::report::ranking;
 use crate::report::subject::Subject;
 use plan::{Clients, SearchOf};
-use record::{Edge, End, Measurement, ProxyUse, Recorder, ServerRow, ServerSeries};
+use record::{Edge, End, Json, Measurement, ProxyUse, Recorder, ServerRow, ServerSeries};
 use serde_json::{Value, json};
 use std::path::Path;
 
 mod beside;
 mod watched;
 
+/// What is written of a record.
+fn value(of: &impl Json) -> Value {
+    serde_json::from_str(&of.to_json().unwrap()).unwrap()
+}
+
 /// What a check says of a record.
 fn found(record: &Value) -> Vec<String> {
-    let of: Measurement = match serde_json::from_value(record.clone()) {
+    let of = match Measurement::from_json(&record.to_string()) {
         Ok(of) => of,
         Err(error) => return vec![error.to_string()],
     };
@@ -36,7 +41,7 @@ fn file(of: &Measurement) -> String {
 
 /// What a reader sees of a record, and what orders its row; `None` where it cannot be read.
 fn shown(record: &Value) -> Option<String> {
-    let of: Measurement = serde_json::from_value(record.clone()).ok()?;
+    let of = Measurement::from_json(&record.to_string()).ok()?;
     let all = [of];
     let rows = ranking::rank(&all);
     let subject = Subject::of(&rows);
@@ -230,7 +235,7 @@ fn what_a_step_used_is_held_against_its_part_of_the_series() {
         steps: of.server_steps.clone(),
         series: of.server_series.clone(),
     });
-    let record = serde_json::to_value(of).unwrap();
+    let record = value(&of);
     assert_eq!(found(&record), [""; 0]);
     for of in ["/server_steps", "/proxy/steps"] {
         let mut places = Vec::new();
@@ -260,7 +265,7 @@ fn the_parts_of_the_processor_time_are_held_against_the_whole() {
     let step = &mut of.server_steps[0];
     (step.elapsed_ns, step.cpu_ns) = (4_000_000_000, 2_000_000_000);
     (step.user_ns, step.kernel_ns) = (Some(600_000_000), Some(1_390_000_000));
-    let record = serde_json::to_value(of).unwrap();
+    let record = value(&of);
     assert_eq!(found(&record), [""; 0]);
     for (part, other, words) in [
         ("user_ns", json!(900_000_000), "2290000000, and by cpu_ns"),
@@ -285,7 +290,7 @@ fn the_parts_of_the_processor_time_are_held_against_the_whole() {
 
 #[test]
 fn clients_that_change_rooms_are_counted_by_their_confirmations() {
-    let record = serde_json::to_value(whole("room-changes")).unwrap();
+    let record = value(&whole("room-changes"));
     assert_eq!(found(&record), [""; 0]);
     for (place, words) in [
         ("joined", "churn.rooms.joined is 7, and by join"),
@@ -350,7 +355,7 @@ fn searched(of: SearchOf) -> Measurement {
 #[test]
 fn the_edge_of_a_search_is_that_of_its_tries() {
     for of in [SearchOf::Clients, SearchOf::Rate] {
-        let record = serde_json::to_value(searched(of)).unwrap();
+        let record = value(&searched(of));
         assert_eq!(found(&record), [""; 0]);
         let outcome = |name: &str, value: Value| {
             let mut changed = record.clone();
@@ -375,7 +380,7 @@ fn the_edge_of_a_search_is_that_of_its_tries() {
         let mut unmeasured = searched(of);
         let outcome = &mut unmeasured.run.as_mut().unwrap().outcome;
         outcome.unmeasured = vec![150.0];
-        let found = found(&serde_json::to_value(&unmeasured).unwrap());
+        let found = found(&value(&unmeasured));
         assert!(
             found[0].contains("edge.passed is 200, and by its steps 100"),
             "{found:?}"

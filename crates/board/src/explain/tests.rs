@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::fixture::{measured, repeated, unmeasured, variant};
-use record::{End, Measurement, Status, Switches, Throughput};
+use record::{End, Json, Measurement, Status, Switches, Throughput};
 use std::fs;
 
 /// What a message costs a server in a step of 1,000 clients: nanoseconds, those of them in the kernel,
@@ -37,7 +37,7 @@ fn costing(name: &str, Cost(cpu_ns, kernel_ns, switches, segments): Cost) -> Mea
 fn explained(measurements: &[Measurement], wanted: &str) -> Result<Explanation, String> {
     let dir = tempfile::tempdir().unwrap();
     for (number, measurement) in measurements.iter().enumerate() {
-        let text = serde_json::to_string(measurement).unwrap();
+        let text = measurement.to_json().unwrap();
         fs::write(dir.path().join(format!("{number}.json")), text).unwrap();
     }
     explain(dir.path(), wanted).map_err(|refusal| refusal.to_string())

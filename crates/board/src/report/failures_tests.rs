@@ -6,6 +6,7 @@ use super::fixture_under::under;
 use super::fixture_watched::{Fails, failing, plan};
 use super::*;
 use plan::Nanos;
+use record::Json;
 
 fn three() -> Vec<Measurement> {
     let plan = plan();
@@ -209,7 +210,7 @@ fn the_head_says_what_ranks_and_the_page_has_the_pictures() {
     let run = scratch.path().join("run");
     fs::create_dir(&run).unwrap();
     for one in &all {
-        let text = serde_json::to_string(one).unwrap();
+        let text = one.to_json().unwrap();
         fs::write(run.join(format!("{}.json", one.server.name)), text).unwrap();
     }
     let html = scratch.path().join("report.html");

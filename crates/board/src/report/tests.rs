@@ -2,11 +2,11 @@
 
 use super::fixture::{measured, unmeasured, waived};
 use super::*;
-use record::{AutobahnCase, End, Measurement, Status, VERSION};
+use record::{AutobahnCase, End, Json, Measurement, Status, VERSION};
 
 fn save(dir: &Path, name: &str, measurement: &Measurement) {
     fs::create_dir_all(dir).unwrap();
-    fs::write(dir.join(name), serde_json::to_string(measurement).unwrap()).unwrap();
+    fs::write(dir.join(name), measurement.to_json().unwrap()).unwrap();
 }
 
 fn report(dirs: &[PathBuf], out: &Path) -> (Result<ReportSummary, ReportError>, String, String) {

@@ -2,7 +2,7 @@
 
 use super::tests::{Site, carrying, certificate, row, save};
 use crate::report::fixture_under::{plans, under};
-use record::{Measurement, Status};
+use record::{Json, Measurement, Status};
 use std::fs;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn save_certified(results: &Path, round: &str, day: &str, all: &[Measurement], s
     for (number, run) in runs.enumerate() {
         let mut certificate = certificate(run);
         certificate.ceilings[0].messages_per_second *= speed;
-        let text = serde_json::to_string(&certificate).unwrap();
+        let text = certificate.to_json().unwrap();
         fs::write(
             results.join(round).join(format!("selftest-{number}.json")),
             text,

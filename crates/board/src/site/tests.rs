@@ -2,7 +2,9 @@ use super::*;
 use crate::report::fixture::{measured, repeated, unmeasured, waived};
 use crate::report::fixture_under::{plans, under};
 use plan::{Dialect, Workload};
-use record::{Ceiling, Certificate, End, Measurement, RunRecord, SELFTEST_FORMAT, Status, VERSION};
+use record::{
+    Ceiling, Certificate, End, Json, Measurement, RunRecord, SELFTEST_FORMAT, Status, VERSION,
+};
 use std::fs;
 
 /// A project of these servers, each with more lines of its manifest.
@@ -35,11 +37,7 @@ pub(super) fn save(results: &Path, round: &str, day: &str, all: &[Measurement]) 
             started: format!("{day}T00:00:00Z"),
             ..one.clone()
         };
-        fs::write(
-            dir.join(format!("{number}.json")),
-            serde_json::to_string(&one).unwrap(),
-        )
-        .unwrap();
+        fs::write(dir.join(format!("{number}.json")), one.to_json().unwrap()).unwrap();
     }
 }
 
@@ -408,7 +406,7 @@ fn a_ranking_says_what_the_generator_carried_at_most_on_its_machine() {
             if let Some(kernel) = kernel {
                 certificate.environment.kernel = kernel.to_owned();
             }
-            let text = serde_json::to_string(&certificate).unwrap();
+            let text = certificate.to_json().unwrap();
             fs::write(results.join("one/selftest.json"), text).unwrap();
         });
         assert!(

@@ -1,7 +1,7 @@
 //! A report in a real browser.
 
 use board::report;
-use record::Measurement;
+use record::{Json, Measurement};
 use std::fs;
 use std::path::{Path, PathBuf};
 use test_browser::Shown;
@@ -35,7 +35,7 @@ fn written(measurements: &[Measurement], scratch: &Path) -> PathBuf {
     let results = scratch.join("results");
     fs::create_dir(&results).unwrap();
     for (index, measurement) in measurements.iter().enumerate() {
-        let text = serde_json::to_string(measurement).unwrap();
+        let text = measurement.to_json().unwrap();
         fs::write(results.join(format!("{index}.json")), text).unwrap();
     }
     let html = scratch.join("report.html");

@@ -5,7 +5,7 @@ use crate::fixture_under::{plans, under};
 use crate::fixture_watched::{Fails, failing, plan as dying_node};
 use board::site::{self, SiteSummary, Sources};
 use project::Project;
-use record::{End, Measurement, Status};
+use record::{End, Json, Measurement, Status};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -158,11 +158,7 @@ pub(crate) fn round(
     for (number, mut one) in all.into_iter().enumerate() {
         one.started = format!("{day}T03:04:05Z");
         change(&mut one);
-        fs::write(
-            dir.join(format!("{number}.json")),
-            serde_json::to_string(&one).unwrap(),
-        )
-        .unwrap();
+        fs::write(dir.join(format!("{number}.json")), one.to_json().unwrap()).unwrap();
     }
 }
 

@@ -2,7 +2,7 @@
 //! the same counts and percentiles.
 
 use crate::support::{record, step};
-use ::record::Recorder;
+use ::record::{Json, Recorder};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
@@ -122,7 +122,7 @@ fn the_example_of_the_documentation_runs() {
     let docs = fs::read_to_string(root().join("docs/result-format.md")).unwrap();
     let (_, rest) = docs.split_once("```python\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
-    let record = serde_json::to_string(&record(vec![step(10)])).unwrap();
+    let record = record(vec![step(10)]).to_json().unwrap();
     let printed = output(python().args(["-c", example]), record);
     let latency = step(10).completion.unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! The schemas in docs/schema/ are those of the types, and they bite.
 
-use crate::support::{record, step};
+use crate::support::{record, step, value};
 use ::record::{
     MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries, ServerStep,
     Status, Switches, VERSION, autobahn_schema, measurement_schema, run_schema, selftest_schema,
@@ -55,11 +55,11 @@ fn docs_hold_the_schema_of_a_certificate() {
 }
 
 fn run() -> Value {
-    serde_json::to_value(record(vec![step(10_000), step(11_000)])).unwrap()
+    value(&record(vec![step(10_000), step(11_000)]))
 }
 
 fn measurement() -> Value {
-    serde_json::to_value(Measurement {
+    value(&Measurement {
         format: MEASUREMENT_FORMAT.into(),
         version: VERSION,
         server: ServerIdentity {
@@ -106,7 +106,6 @@ fn measurement() -> Value {
         }),
         run: Some(record(vec![step(10_000)])),
     })
-    .unwrap()
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use plan::{Clients, Plan};
 use record::{
-    End, Environment, Outcome, RUN_FORMAT, Recorder, RunRecord, StepRecord, Tool, VERSION,
+    End, Environment, Json, Outcome, RUN_FORMAT, Recorder, RunRecord, StepRecord, Tool, VERSION,
 };
+use serde_json::Value;
 
 /// The plan of the second round of 2016, on loopback.
 pub(crate) fn plan() -> Plan {
@@ -61,4 +62,9 @@ pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
         warm_up: None,
         steps,
     }
+}
+
+/// What is written of a record.
+pub(crate) fn value(of: &impl Json) -> Value {
+    serde_json::from_str(&of.to_json().unwrap()).unwrap()
 }

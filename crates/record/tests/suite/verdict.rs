@@ -1,8 +1,8 @@
 //! Which steps pass, and how many clients were carried.
 
-use crate::support::{plan, record, step};
+use crate::support::{plan, record, step, value};
 use ::plan::Workload;
-use ::record::{Churn, Event, Faults, RunRecord, SlowReaders, Status, StepRecord, Verdict};
+use ::record::{Churn, Event, Faults, Json, RunRecord, SlowReaders, Status, StepRecord, Verdict};
 
 #[test]
 fn steps_grow_by_the_step_size_from_the_first() {
@@ -108,20 +108,20 @@ fn workloads_are_called_what_they_are_written_as() {
 
 #[test]
 fn a_record_without_verdicts_is_read() {
-    let mut value = serde_json::to_value(record(vec![step(1)])).unwrap();
+    let mut value = value(&record(vec![step(1)]));
     let first = value["steps"][0].as_object_mut().unwrap();
     for key in ["verdict", "verdict_reasons", "in_flight", "sent"] {
         first.remove(key).unwrap();
     }
-    let read: RunRecord = serde_json::from_value(value).unwrap();
+    let read = RunRecord::from_json(&value.to_string()).unwrap();
     assert!(read.steps[0].passed());
 }
 
 #[test]
 fn a_record_survives_the_file() {
     let record = record(vec![step(1), step(2)]);
-    let text = serde_json::to_string(&record).unwrap();
-    assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
+    let text = record.to_json().unwrap();
+    assert_eq!(RunRecord::from_json(&text).unwrap(), record);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_secret_in_what_a_peer_said_is_in_no_event() {
         })),
         ..step(10)
     });
-    let written = serde_json::to_string(&Event::Step { step: 1, record }).unwrap();
+    let written = Event::Step { step: 1, record }.to_json().unwrap();
     assert_eq!(written.matches("token=REDACTED").count(), 3, "{written}");
     assert!(!written.contains("Kx82nvQ0"), "{written}");
 }

@@ -5,7 +5,7 @@ use super::case::{Case, LINES, MOST_CLIENTS};
 use super::laws::{self, Broken, Reported};
 use crate::error::Unmade;
 use plan::{Clients, Load, Nanos, Plan};
-use record::RunRecord;
+use record::{Json, RunRecord};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use std::error::Error;
@@ -162,7 +162,7 @@ impl Runner<'_> {
             Some(_) => ("the run leaves a record", words()),
         };
         let text = fs::read_to_string(&record).ok();
-        let measured = text.and_then(|text| serde_json::from_str::<RunRecord>(&text).ok());
+        let measured = text.and_then(|text| RunRecord::from_json(&text).ok());
         let broken = match (exit, measured) {
             (Some(exit), Some(measured)) => {
                 let reported = Reported {

@@ -13,7 +13,7 @@ use board::records::{self, SESSION_FILE};
 use lock::Locked;
 use project::Project;
 use project::Refusal;
-use record::{Measurement, Status, Tool};
+use record::{Json, Measurement, Status, Tool};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -222,7 +222,7 @@ impl Session {
     pub fn finished(&self, name: &str) -> Option<Measurement> {
         let of = |ending: &str| records::text(&self.dir.join(format!("{name}{ending}")));
         let text = of(".json").or_else(|_| of(".json.gz")).ok()?;
-        let measurement: Measurement = serde_json::from_str(&text).ok()?;
+        let measurement = Measurement::from_json(&text).ok()?;
         let again = matches!(
             measurement.status,
             Status::Interrupted

@@ -4,7 +4,9 @@
 use crate::changed::{assert_found, edit, found, read, write};
 use crate::support::{Project, SHORT, Server};
 use board::records::pack;
-use record::{Certificate, Environment, Proof, ProofVerdict, RunRecord, SELFTEST_FORMAT, VERSION};
+use record::{
+    Certificate, Environment, Json, Proof, ProofVerdict, RunRecord, SELFTEST_FORMAT, VERSION,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +28,7 @@ fn published(project: &Project) -> PathBuf {
             row["busy_during"] = json!(0.01);
         });
     }
-    let run: RunRecord = serde_json::from_value(read(&dir, TEXT)["run"].clone()).unwrap();
+    let run = RunRecord::from_json(&read(&dir, TEXT)["run"].to_string()).unwrap();
     write(&dir, "selftest.json", &certificate(&run));
     dir
 }
@@ -62,7 +64,7 @@ fn certificate(run: &RunRecord) -> Value {
         not_made: Vec::new(),
         ceilings: Vec::new(),
     };
-    serde_json::to_value(certificate).unwrap()
+    serde_json::from_str(&certificate.to_json().unwrap()).unwrap()
 }
 
 #[test]

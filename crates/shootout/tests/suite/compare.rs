@@ -3,7 +3,7 @@
 use crate::fixture::{measured, repeated, unmeasured, variant};
 use crate::support::{Project, Server};
 use board::compare::comparison_schema;
-use record::{End, Measurement, RunRecord, Status};
+use record::{End, Json, Measurement, RunRecord, Status};
 use std::fs;
 use std::process::Stdio;
 
@@ -31,7 +31,7 @@ fn store(project: &Project, dir: &str, measurements: &[Measurement]) {
             "{}.{}.{}.json",
             server.name, server.variant, measurement.repetition
         );
-        fs::write(dir.join(name), serde_json::to_string(measurement).unwrap()).unwrap();
+        fs::write(dir.join(name), measurement.to_json().unwrap()).unwrap();
     }
 }
 
@@ -194,7 +194,7 @@ fn records_of_the_generator_are_repetitions_of_one_row() {
         fs::create_dir(project.path(dir)).unwrap();
         for (number, run) in runs(repetitions("x", NOISE, slower)).enumerate() {
             let file = project.path(&format!("{dir}/{number}.json"));
-            fs::write(file, serde_json::to_string(&run).unwrap()).unwrap();
+            fs::write(file, run.to_json().unwrap()).unwrap();
         }
     }
     project.shootout("compare a b").expect(
@@ -210,7 +210,7 @@ fn records_of_the_generator_are_repetitions_of_one_row() {
 fn a_record_of_another_version_is_refused_by_its_number() {
     let project = Project::new();
     let record = runs(repetitions("x", NOISE, 1.0)).next().unwrap();
-    let text = serde_json::to_string(&record).unwrap();
+    let text = record.to_json().unwrap();
     fs::write(project.path("ours.json"), &text).unwrap();
     let other = text.replace("\"version\":2", "\"version\":1");
     fs::write(project.path("other.json"), other).unwrap();

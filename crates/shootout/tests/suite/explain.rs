@@ -3,7 +3,7 @@
 use crate::fixture::measured;
 use crate::support::Project;
 use board::explain::explanation_schema;
-use record::{End, Measurement, Switches};
+use record::{End, Json, Measurement, Switches};
 use std::fs;
 
 fn costing(name: &str, cpu_ns: u64) -> Measurement {
@@ -29,7 +29,7 @@ fn store(project: &Project, dir: &str, measurements: &[Measurement]) {
     fs::write(dir.join("session.json"), "{}").unwrap();
     for measurement in measurements {
         let name = format!("{}.json", measurement.server.name);
-        fs::write(dir.join(name), serde_json::to_string(measurement).unwrap()).unwrap();
+        fs::write(dir.join(name), measurement.to_json().unwrap()).unwrap();
     }
 }
 
@@ -78,14 +78,19 @@ fn the_newest_run_is_explained_in_words_and_as_json() {
 #[test]
 fn records_of_an_earlier_version_are_told_and_end_with_3() {
     let project = Project::new();
-    let mut old = serde_json::to_value(costing("a", 5_000)).unwrap();
+    let mut old =
+        serde_json::from_str::<serde_json::Value>(&costing("a", 5_000).to_json().unwrap()).unwrap();
     let step = old["server_steps"][0].as_object_mut().unwrap();
     for key in ["user_ns", "kernel_ns", "switches"] {
         step.remove(key).unwrap();
     }
     let step = old["run"]["steps"][0].as_object_mut().unwrap();
     step.remove("received_segments").unwrap();
-    store(&project, "old", &[serde_json::from_value(old).unwrap()]);
+    store(
+        &project,
+        "old",
+        &[Measurement::from_json(&old.to_string()).unwrap()],
+    );
     project.shootout("explain a --results old").expect(
         3,
         &[

@@ -3,7 +3,7 @@
 
 pub(crate) mod machine;
 
-use record::{Measurement, measurement_schema};
+use record::{Json, Measurement, measurement_schema};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -202,7 +202,7 @@ workloads = {workloads}
             .map(|e| e.to_string())
             .collect();
         assert!(errors.is_empty(), "{name}: {errors:?}");
-        serde_json::from_value(value).unwrap()
+        Measurement::from_json(&text).unwrap()
     }
 }
 

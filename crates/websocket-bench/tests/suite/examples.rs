@@ -1,6 +1,6 @@
 //! The files of examples/, as they stand.
 
-use record::RunRecord;
+use record::{Json, RunRecord};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -41,7 +41,7 @@ fn server() -> (NullServer, String, TempDir) {
 
 fn record(folder: &Path) -> RunRecord {
     let text = fs::read_to_string(folder.join("run.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    RunRecord::from_json(&text).unwrap()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `selftest`: the certificate, its file, its exit codes, and a fault that it must find.
 
 use crate::support::{Ran, bench, run, wait};
-use record::{Certificate, Proof, ProofVerdict, selftest_schema};
+use record::{Certificate, Json, Proof, ProofVerdict, selftest_schema};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ fn valid(path: &Path) -> Certificate {
     let text = std::fs::read_to_string(path).unwrap();
     let schema = serde_json::to_value(selftest_schema()).unwrap();
     jsonschema::validate(&schema, &serde_json::from_str(&text).unwrap()).unwrap();
-    serde_json::from_str(&text).unwrap()
+    Certificate::from_json(&text).unwrap()
 }
 
 /// Runs one part in its short form.

@@ -2,7 +2,7 @@
 
 pub(crate) use crate::shared::{Ran, wait};
 
-use record::{RunRecord, StepRecord, run_schema};
+use record::{Json, RunRecord, StepRecord, run_schema};
 use socket2::{Domain, Socket, Type};
 use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -67,7 +67,7 @@ pub(crate) fn finish(command: &mut Command) -> Ran {
 
 /// The record in a file.
 pub(crate) fn record(path: &Path) -> RunRecord {
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    RunRecord::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// The record in a file, which its schema allows.

@@ -1,11 +1,11 @@
 //! Records with requests over HTTP, answers in parts and dialogues.
 
-use super::{falsified, numbers};
+use super::{falsified, numbers, value};
 use crate::check::claim::Claims;
 use crate::check::{beside, figures};
 use crate::report::fixture_watched::{Fails, failing, plan};
 use record::{
-    Dialogues, HttpRequests, HttpUse, KindTimes, Latency, PartCounts, PartNumbers, PartRates,
+    Dialogues, HttpRequests, HttpUse, Json, KindTimes, Latency, PartCounts, PartNumbers, PartRates,
     Recorder, RunRecord, StepRecord, Streams,
 };
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ receive = []
 /// What is found of a step that may have been changed.
 fn found(run: &RunRecord, step: &Value) -> Vec<String> {
     let (_, mut wrong) = figures::recomputed(step);
-    match serde_json::from_value::<StepRecord>(step.clone()) {
+    match StepRecord::from_json(&step.to_string()) {
         Ok(step) => {
             let mut claims = Claims::of("");
             beside::check(&mut claims, &step, run);
@@ -120,7 +120,7 @@ fn is_bounded(place: &str, was: &Value, is: &Value) -> bool {
 #[test]
 fn no_number_of_http_parts_and_dialogues_can_be_changed_unnoticed() {
     let (run, step) = whole();
-    let step = serde_json::to_value(step).unwrap();
+    let step = value(&step);
     assert_eq!(found(&run, &step), [""; 0]);
     let mut noticed = 0;
     for part in ["/http", "/streams", "/dialogues"] {
@@ -147,7 +147,7 @@ fn no_number_of_http_parts_and_dialogues_can_be_changed_unnoticed() {
 #[test]
 fn what_contradicts_is_told_with_what_it_contradicts() {
     let (run, step) = whole();
-    let step = serde_json::to_value(step).unwrap();
+    let step = value(&step);
     for (place, value, words) in [
         (
             "/http/steps/1/requests",

@@ -1,6 +1,6 @@
 //! Records of messages that were watched while a node failed.
 
-use super::{found, unnoticed};
+use super::{found, unnoticed, value};
 use crate::report::fixture_watched::{Fails, failing, plan};
 use record::{Measurement, ServerRow, ServerSeries};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn whole(fails: Fails) -> Measurement {
 }
 
 fn record(fails: Fails) -> Value {
-    serde_json::to_value(whole(fails)).unwrap()
+    value(&whole(fails))
 }
 
 /// Nothing else in a record counts what came twice or out of order.
@@ -135,7 +135,7 @@ fn a_dialect_that_does_not_reach_its_sender_has_a_listener_less() {
     file.send.reaches_sender = false;
     file.send.acknowledged = Some(true);
     run.plan.message.definition = Some(Box::new(file));
-    let found = found(&serde_json::to_value(&of).unwrap());
+    let found = found(&value(&of));
     let words = "watched.of_confirmed is 400000, and by its messages and clients 398000";
     assert!(found.iter().any(|found| found.contains(words)), "{found:?}");
 }
@@ -197,7 +197,7 @@ fn a_late_fault_is_no_contradiction_where_the_status_says_so() {
     of.faults[0].ended_ns = Some(12_000_000_000);
     of.faults[0].failure = Some("began 2 s late".into());
     of.status = record::Status::GeneratorLimited;
-    let found = found(&serde_json::to_value(&of).unwrap());
+    let found = found(&value(&of));
     assert!(
         !found.iter().any(|found| found.contains("faults.0")),
         "{found:?}"

@@ -8,7 +8,7 @@ mod table;
 
 use crate::args;
 use crate::expect::Expectation;
-use record::{OutputFile, RunRecord, Unwritable};
+use record::{Json, OutputFile, RunRecord, Unwritable};
 use run_page::Expected;
 use std::io::{self, Write};
 use std::path::Path;
@@ -101,8 +101,7 @@ impl Records {
         match form {
             // A line of its own, which a reader of a container's log finds as the last.
             Form::Json => {
-                serde_json::to_writer(&mut out, record)?;
-                out.write_all(b"\n")?;
+                writeln!(out, "{}", record.to_json()?)?;
             }
             _ => form.write_file(&mut out, record, &self.expectations)?,
         }
@@ -118,10 +117,7 @@ impl Form {
         expectations: &[Expectation],
     ) -> io::Result<()> {
         match self {
-            Self::Json => {
-                serde_json::to_writer_pretty(&mut *out, record)?;
-                out.write_all(b"\n")
-            }
+            Self::Json => record.write_json(out),
             Self::Csv => table::write(out, record),
             Self::CsvSeries => series::write(out, record),
             Self::Junit => junit::write(out, record, expectations),

@@ -6,7 +6,7 @@ pub(crate) mod nats;
 use crate::dialects::go_server::GoServer;
 use crate::dialects::{Server, bench, install, relay};
 use nats::Nats;
-use record::{Faults, RunRecord, StepRecord};
+use record::{Faults, Json, RunRecord, StepRecord};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn run(workload: &str, url: &str, file: &str, more: &[&str]) -> StepRecord {
         "-",
     ];
     let (_, record, words) = bench(&[&line[..], more].concat());
-    let record = serde_json::from_str::<RunRecord>(&record);
+    let record = RunRecord::from_json(&record);
     let mut record = record.unwrap_or_else(|error| panic!("{error}: {words}"));
     assert_eq!(record.steps.len(), 1, "{words}");
     record.steps.remove(0)
@@ -141,7 +141,7 @@ limits = {{ time = "20s" }}
     let path = folder.path().join("plan.toml");
     fs::write(&path, plan).unwrap();
     let (_, record, words) = bench(&["run", path.to_str().unwrap(), "--json", "-"]);
-    let record: RunRecord = serde_json::from_str(&record).expect(&words);
+    let record = RunRecord::from_json(&record).expect(&words);
     let step = &record.steps[0];
     assert!(step.faults.is_empty(), "{}", step.faults);
     let count = |of: &Option<record::Latency>| of.as_ref().unwrap().count;

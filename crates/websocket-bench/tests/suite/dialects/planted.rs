@@ -6,7 +6,7 @@ use super::mosquitto::Mosquitto;
 use super::rabbitmq::RabbitMq;
 use super::soketi::{self, Soketi};
 use super::{Server, bench, relay, token};
-use record::{Faults, RunRecord, StepRecord};
+use record::{Faults, Json, RunRecord, StepRecord};
 use std::any::Any;
 use std::net::SocketAddr;
 use test_servers::Framework;
@@ -73,7 +73,7 @@ impl Case {
         };
         let data: Vec<&str> = data.iter().map(String::as_str).collect();
         let (_, record, words) = bench(&[&line[..], more, &data].concat());
-        let record = serde_json::from_str::<RunRecord>(&record);
+        let record = RunRecord::from_json(&record);
         let mut record = record.unwrap_or_else(|error| panic!("{error}: {words}"));
         assert_eq!(record.steps.len(), 1, "{words}");
         record.steps.remove(0)

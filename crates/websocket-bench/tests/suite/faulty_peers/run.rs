@@ -2,7 +2,7 @@
 
 use super::certificates::Certificates;
 use plan::Timestamps;
-use record::RunRecord;
+use record::{Json, RunRecord};
 use regex::Regex;
 use std::io::Read;
 use std::path::Path;
@@ -215,7 +215,7 @@ impl Ran {
         }
         if self.code.is_some() {
             let text = std::fs::read_to_string(record).unwrap_or_default();
-            match serde_json::from_str::<RunRecord>(&text) {
+            match RunRecord::from_json(&text) {
                 Err(error) => self
                     .wrong
                     .push(format!("the record cannot be read: {error}")),

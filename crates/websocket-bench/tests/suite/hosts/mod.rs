@@ -5,7 +5,7 @@ mod network;
 
 use crate::shared::{Process, send};
 use network::Network;
-use record::{End, RunRecord, Verdict};
+use record::{End, Json, RunRecord, Verdict};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,7 +91,7 @@ impl Hosts {
     }
 
     fn record(&self) -> RunRecord {
-        serde_json::from_str(&std::fs::read_to_string(self.record_path()).unwrap()).unwrap()
+        RunRecord::from_json(&std::fs::read_to_string(self.record_path()).unwrap()).unwrap()
     }
 }
 
