@@ -35,7 +35,8 @@ fn write(path: &Path, certificate: &Certificate) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let draft = path.with_extension(format!("{}.tmp", std::process::id()));
-    std::fs::write(&draft, certificate.to_json()?)?;
+    let mut file = std::fs::File::create(&draft)?;
+    certificate.write_json(&mut file)?;
     std::fs::rename(&draft, path)
 }
 

@@ -78,19 +78,11 @@ fn the_newest_run_is_explained_in_words_and_as_json() {
 #[test]
 fn records_of_an_earlier_version_are_told_and_end_with_3() {
     let project = Project::new();
-    let mut old =
-        serde_json::from_str::<serde_json::Value>(&costing("a", 5_000).to_json().unwrap()).unwrap();
-    let step = old["server_steps"][0].as_object_mut().unwrap();
-    for key in ["user_ns", "kernel_ns", "switches"] {
-        step.remove(key).unwrap();
-    }
-    let step = old["run"]["steps"][0].as_object_mut().unwrap();
-    step.remove("received_segments").unwrap();
-    store(
-        &project,
-        "old",
-        &[Measurement::from_json(&old.to_string()).unwrap()],
-    );
+    let mut old = costing("a", 5_000);
+    let step = &mut old.server_steps[0];
+    (step.user_ns, step.kernel_ns, step.switches) = (None, None, None);
+    old.run.as_mut().unwrap().steps[0].received_segments = None;
+    store(&project, "old", &[old]);
     project.shootout("explain a --results old").expect(
         3,
         &[

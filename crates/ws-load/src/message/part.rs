@@ -101,7 +101,7 @@ impl StepPart {
 }
 
 /// What counts do not show: the first fault of a class in words, if there was one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FirstFaults {
     pub(crate) malformed: Option<String>,
     /// The answer that refused a request.
