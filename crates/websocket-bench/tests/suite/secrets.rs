@@ -366,3 +366,21 @@ fn what_a_server_says_in_a_close_or_a_message_is_in_no_output() {
         assert!(text.contains(words), "{words}: {text}");
     }
 }
+
+#[test]
+fn what_a_server_says_while_messages_are_watched_is_in_no_output() {
+    let refusal = format!(r#"{{"type":"error","payload":"{}"}}"#, told());
+    for (text, words) in [(told(), "first malformed"), (refusal, "first refusal")] {
+        let (addr, _heard) = raw_peer::start(Script {
+            reply: frame(Opcode::Text, text.as_bytes()),
+            ..Script::default()
+        });
+        let plan = format!(
+            "audience = \"everyone\"\n[clients.steps]\nfirst = 2\ncount = 1\n\
+             [load.watch]\nrate = 10.0\nduration = \"500ms\"\npatience = \"500ms\"\n\
+             [connection]\nquery = [\"x={SECRET}\"]\n"
+        );
+        let text = written_of(&plan, &format!("ws://{addr}/ws"));
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}

@@ -3,7 +3,7 @@
 
 use super::writer::{Way, Writer};
 use super::{Clients, Scenario, Setting, Slot, follow_asides};
-use crate::dialect::{Begun, Codec, Incoming, Kind, Malformed, Returns, identifier};
+use crate::dialect::{Begun, Codec, Incoming, Kind, Malformed, Returns, identifier, shown};
 use crate::figures::Latencies;
 use crate::message::{
     Command, FirstFaults, NEVER, OfSender, Report, SentMessage, Stay, StepPart, WatchPart, Watcher,
@@ -272,7 +272,12 @@ impl Watch {
                     identifier(stamps.of(index.into())) == of
                 });
             }
-            Ok(Incoming::Refused) => self.part.refused += 1,
+            Ok(Incoming::Refused) => {
+                self.part.refused += 1;
+                if self.first.refused.is_none() {
+                    self.first.refused = Some(self.silent(slot, &shown(message)));
+                }
+            }
             Ok(Incoming::KeepAlive(answer)) => self.asides().keep_alive = Some((slot, answer)),
             Ok(Incoming::Question(answer)) => self.asides().ask(slot, answer),
             Ok(Incoming::Heartbeat) => self.asides().heartbeats.push((slot, at_ns)),
@@ -286,12 +291,20 @@ impl Watch {
                 | Incoming::SubscribedAs(_)
                 | Incoming::UnsubscribedAs(_),
             ) => {}
-            Err(why) => self.malformed(why.of(message)),
+            Err(why) => {
+                let words = self.silent(slot, &why.of(message));
+                self.malformed(words);
+            }
         }
     }
 
     fn asides(&mut self) -> &mut Asides {
         self.asides.get_or_insert_default()
+    }
+
+    /// Words of the server to the client in `slot`, without its secrets.
+    fn silent(&self, slot: Slot, words: &str) -> String {
+        self.setting.asks.silent(self.client(slot), [], words)
     }
 
     fn malformed(&mut self, words: String) {
