@@ -5,7 +5,7 @@ use super::fixture::repeated;
 use super::fixture_under::under;
 use super::fixture_watched::{Fails, failing, plan};
 use super::*;
-use plan::Nanos;
+use plan::{Measure, Nanos};
 use record::Json;
 
 fn three() -> Vec<Measurement> {
@@ -68,6 +68,14 @@ fn what_is_lost_ranks_and_every_kind_of_it_has_a_column() {
             ["3", "200", "2,000", "2,000", "0", "ok"],
         ]
     );
+}
+
+#[test]
+fn a_limit_is_not_held_against_messages_that_are_watched() {
+    let plan = plan().with(|plan| plan.limits.of = Measure::Delivery);
+    let slow = failing(&plan, "cuts", Fails::Cutting, 600_000);
+    let text = text::table(&[slow]);
+    assert!(!text.contains("above the limit"), "{text}");
 }
 
 #[test]

@@ -97,9 +97,9 @@ fn shared_places(row: &Row<'_>) -> Option<String> {
 
 /// Whose percentile is shown, where it is above the limit that the row kept: a repetition keeps the limit
 /// with one of its tries, and the middle of the clients is not of the same repetition as that of the
-/// percentiles.
+/// percentiles. Watched messages have no limit.
 fn above_limit(row: &Row<'_>) -> Option<String> {
-    let limit = row.limit()?;
+    let limit = row.limit().filter(|_| !row.is_watched())?;
     let step = row.at_carried()?;
     let shown = row.latency(limit.of, limit.percentile)?;
     (shown.is_finite() && shown > limit.time.ns() as f64).then(|| {

@@ -145,6 +145,11 @@ impl<'a> Row<'a> {
         self.runs().next().map(|run| &run.plan.limits)
     }
 
+    /// True where its messages are watched while something fails.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.plan().is_some_and(|plan| plan.watch().is_some())
+    }
+
     /// The plan of the first repetition that has one.
     pub(crate) fn plan(&self) -> Option<&'a Plan> {
         self.runs().next().map(|run| &run.plan)
