@@ -187,6 +187,32 @@ impl FrameHeader {
         };
         Ok(Some((header, 2 + len_bytes + mask_bytes)))
     }
+
+    /// The header as it is sent, at the end of an array, and where it begins there: a frame whose payload
+    /// stands behind `MAX_HEADER` bytes gets its header by one copy of a fixed size.
+    #[inline]
+    pub fn encode(&self) -> ([u8; MAX_HEADER], usize) {
+        let mut bytes = [0; MAX_HEADER];
+        let mut end = MAX_HEADER;
+        if let Some(key) = self.mask {
+            end -= key.len();
+            bytes[end..end + key.len()].copy_from_slice(&key);
+        }
+        let (start, short_len) = match self.payload_len {
+            len @ 0..=125 => (end - 2, len as u8),
+            len @ 126..=0xFFFF => {
+                bytes[end - 2..end].copy_from_slice(&(len as u16).to_be_bytes());
+                (end - 4, 126)
+            }
+            len => {
+                bytes[end - 8..end].copy_from_slice(&len.to_be_bytes());
+                (end - 10, 127)
+            }
+        };
+        bytes[start] = u8::from(self.fin) << 7 | self.opcode as u8;
+        bytes[start + 1] = u8::from(self.mask.is_some()) << 7 | short_len;
+        (bytes, start)
+    }
 }
 
 /// Whether reserved bits may be set in this first byte of a frame.
@@ -209,23 +235,10 @@ pub const fn mark_compressed(first: &mut u8) {
 }
 
 /// Appends a frame header to `out`.
+#[inline]
 pub fn encode_header(out: &mut Vec<u8>, header: &FrameHeader) {
-    out.push(u8::from(header.fin) << 7 | header.opcode as u8);
-    let mask_bit = u8::from(header.mask.is_some()) << 7;
-    match header.payload_len {
-        len @ 0..=125 => out.push(mask_bit | len as u8),
-        len @ 126..=0xFFFF => {
-            out.push(mask_bit | 126);
-            out.extend_from_slice(&(len as u16).to_be_bytes());
-        }
-        len => {
-            out.push(mask_bit | 127);
-            out.extend_from_slice(&len.to_be_bytes());
-        }
-    }
-    if let Some(key) = header.mask {
-        out.extend_from_slice(&key);
-    }
+    let (bytes, start) = header.encode();
+    out.extend_from_slice(&bytes[start..]);
 }
 
 /// Appends a whole unfragmented frame to `out`, masked when `mask` is given.

@@ -4,9 +4,7 @@ use super::{Clients, Slot};
 use crate::dialect::{Codec, Variables};
 use plan::{Plan, Workload};
 use std::mem::swap;
-use ws_proto::{
-    FrameHeader, MAX_HEADER, apply_mask, encode_fragments, encode_header, mark_compressed,
-};
+use ws_proto::{FrameHeader, MAX_HEADER, apply_mask, encode_fragments, mark_compressed};
 
 /// Writes requests, each in the place of the one before.
 #[derive(Debug)]
@@ -18,7 +16,6 @@ pub(super) struct Writer {
     /// when its length is known, so that a long message is not copied.
     frame: Vec<u8>,
     frame_start: usize,
-    header: Vec<u8>,
     deflated: Vec<u8>,
     /// The frames of the request before the last that was sent in fragments: room for the next.
     fragments: Vec<u8>,
@@ -40,7 +37,6 @@ impl Writer {
             fragment: plan.connection.fragment.unwrap_or(u32::MAX) as usize,
             frame: Vec::new(),
             frame_start: 0,
-            header: Vec::new(),
             deflated: Vec::new(),
             fragments: Vec::new(),
         }
@@ -89,21 +85,18 @@ impl Writer {
             self.frame_start = 0;
             return;
         }
-        self.header.clear();
-        encode_header(
-            &mut self.header,
-            &FrameHeader {
-                fin: true,
-                opcode: codec.opcode(),
-                mask: Some(mask),
-                payload_len: (self.frame.len() - MAX_HEADER) as u64,
-            },
-        );
-        if is_compressed {
-            mark_compressed(&mut self.header[0]);
+        let (mut header, start) = FrameHeader {
+            fin: true,
+            opcode: codec.opcode(),
+            mask: Some(mask),
+            payload_len: (self.frame.len() - MAX_HEADER) as u64,
         }
-        self.frame_start = MAX_HEADER - self.header.len();
-        self.frame[self.frame_start..MAX_HEADER].copy_from_slice(&self.header);
+        .encode();
+        if is_compressed {
+            mark_compressed(&mut header[start]);
+        }
+        self.frame_start = start;
+        self.frame[..MAX_HEADER].copy_from_slice(&header);
         apply_mask(&mut self.frame[MAX_HEADER..], mask);
     }
 }

@@ -4,7 +4,7 @@
 //! so that one of any length is written and checked piece by piece. No I/O.
 
 use crate::plan::mix;
-use ws_proto::{FrameHeader, MAX_HEADER, Opcode, Sender, apply_mask, encode_header};
+use ws_proto::{FrameHeader, MAX_HEADER, Opcode, Sender, apply_mask};
 
 /// Length of the pattern that payloads are cut from. Short enough to stay in a cache, and not a divisor
 /// of usual buffer sizes, so that a server that repeats or drops a buffer is found.
@@ -72,16 +72,14 @@ impl Frames {
     ) -> u64 {
         let stamp = self.stamp(connection, number);
         let mask = (stamp as u32).to_ne_bytes();
-        let mut head = Vec::with_capacity(MAX_HEADER);
-        encode_header(
-            &mut head,
-            &FrameHeader {
-                fin: true,
-                opcode: Opcode::Binary,
-                mask: Some(mask),
-                payload_len: self.payload_len,
-            },
-        );
+        let (head, start) = FrameHeader {
+            fin: true,
+            opcode: Opcode::Binary,
+            mask: Some(mask),
+            payload_len: self.payload_len,
+        }
+        .encode();
+        let head = &head[start..];
         let head_len = head.len() as u64;
         let total = head_len + self.payload_len;
         let before = out.len();
@@ -297,7 +295,7 @@ impl Checker {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use ws_proto::{Decoder, Event};
+    use ws_proto::{Decoder, Event, encode_header};
 
     /// What a server is sent, and unmasked by the ordinary decoder.
     fn messages(frames: &Frames, connection: u32, count: u64, chunk: usize) -> Vec<Vec<u8>> {
