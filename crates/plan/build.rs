@@ -19,11 +19,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     files.sort_by_key(|path| path.file_stem().map(ToOwned::to_owned));
-    let mut list = String::from("[\n");
+    let mut list = format!("static FILES: [BuiltIn; {}] = [\n", files.len());
     for file in files {
-        writeln!(list, "    include_str!({file:?}),")?;
+        let name = file.file_stem().ok_or("a file has no name")?;
+        writeln!(list, "    BuiltIn::new({name:?}, include_str!({file:?})),")?;
     }
-    list.push(']');
+    list.push_str("];\n");
     let out = PathBuf::from(env::var("OUT_DIR")?).join("dialects.rs");
     Ok(fs::write(out, list)?)
 }

@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_dialect_in_a_file_of_its_own_is_named_by_its_path() {
         let folder = tempfile::tempdir().unwrap();
-        let text = toml::to_string(&plan::built_in_dialects()[0]).unwrap();
+        let text = toml::to_string(plan::built_in_dialects().next().unwrap()).unwrap();
         let other = text.replace("summary = \"", "summary = \"Changed. ");
         std::fs::write(folder.path().join("own.toml"), other).unwrap();
         let named = |name: &str| {

@@ -34,7 +34,7 @@ pub use bounds::{
     MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, MOST_WATCHED, PRECISIONS, RATES,
     TRIES, WINDOWS, is_percentile,
 };
-pub use built_in::built_in_dialects;
+pub use built_in::{built_in_dialect, built_in_dialects};
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
 pub use compression::Compression;
 pub use dialect_file::{

@@ -1,6 +1,6 @@
 //! What is said, and who is to hear it.
 
-use super::{DialectFile, MqttTerms, Sizes, built_in_dialects};
+use super::{DialectFile, MqttTerms, Sizes, built_in_dialect, built_in_dialects};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -191,7 +191,7 @@ impl Message {
     /// True of a dialect file that is none of the project's.
     pub fn has_own_definition(&self) -> bool {
         let definition = self.definition.as_deref();
-        definition.is_some_and(|file| !built_in_dialects().contains(file))
+        definition.is_some_and(|file| built_in_dialect(&file.name) != Some(file))
     }
 
     /// The longest padding in bytes.
@@ -265,9 +265,8 @@ impl<'de> Deserialize<'de> for Name {
         if names_dialect_file(&name) {
             return Ok(Self::Path);
         }
-        let mut files = built_in_dialects().iter();
-        let file = files.find(|file| file.name == name);
-        file.map(Self::File)
+        built_in_dialect(&name)
+            .map(Self::File)
             .ok_or_else(|| D::Error::unknown_variant(&name, known_names()))
     }
 }
@@ -276,7 +275,7 @@ impl<'de> Deserialize<'de> for Name {
 fn known_names() -> &'static [&'static str] {
     static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        let files = built_in_dialects().iter().map(|file| &*file.name);
+        let files = built_in_dialects().map(|file| &*file.name);
         let mut names = vec!["json", "text", "binary", "mqtt", "mqtt5"];
         names.extend(files.filter(|name| *name != "text"));
         names.push("file");
@@ -293,9 +292,7 @@ fn names_of_dialects(_: &mut SchemaGenerator) -> Schema {
         json!({"const": "mqtt5", "description": MQTT_5}),
         json!({"const": "file", "description": "That of `message.definition`."}),
     ];
-    let files = built_in_dialects()
-        .iter()
-        .filter(|file| file.name != "text");
+    let files = built_in_dialects().filter(|file| file.name != "text");
     names.extend(files.map(|file| json!({"const": file.name, "description": file.summary})));
     names.push(json!({
         "pattern": "/|\\.toml$",

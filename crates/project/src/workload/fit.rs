@@ -137,8 +137,8 @@ impl NamedPlan {
 
 /// Whether a dialect can say that a client publishes to a topic. Binary has no file, and no topics.
 fn has_topics(dialect: Dialect) -> bool {
-    let mut files = plan::built_in_dialects().iter();
-    files.any(|file| file.name == dialect.name() && file.send.publish.is_some())
+    let file = plan::built_in_dialect(dialect.name());
+    file.is_some_and(|file| file.send.publish.is_some())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::returns::Returns;
 use plan::{
     Arrivals, Audience, BackLimit, Clients, ComesAndGoes, Compression, Connect, Dialect, Io, Life,
     Load, Message, Nanos, OpenLoop, Plan, Population, Ramp, Reading, Rooms, Search, SearchOf, Size,
-    Sizes, Timestamps, Uniform, Watch, Zipf, built_in_dialects,
+    Sizes, Timestamps, Uniform, Watch, Zipf, built_in_dialect,
 };
 use populations::populations;
 use serde::{Deserialize, Serialize};
@@ -401,8 +401,8 @@ pub(super) fn describe(message: &mut Message) {
         Dialect::Phoenix => return,
         dialect => dialect.name(),
     };
-    let mut files = built_in_dialects().iter().chain([bytes::binary()]);
-    if let Some(file) = files.find(|file| file.name == name) {
+    let binary = || Some(bytes::binary()).filter(|file| file.name == name);
+    if let Some(file) = built_in_dialect(name).or_else(binary) {
         message.dialect = Dialect::File;
         message.definition = Some(Box::new(file.clone()));
     }

@@ -2,7 +2,7 @@
 
 use super::case::bytes::are_bytes;
 use super::case::{Dice, describe};
-use plan::{Audience, Dialect, Meaning, Plan, built_in_dialects};
+use plan::{Audience, Dialect, Meaning, Plan, built_in_dialect};
 use test_servers::oracle::{OracleOptions, Strikes};
 
 /// What a sender gets.
@@ -30,8 +30,7 @@ impl Returns {
             Dialect::Phoenix => {
                 let is_2 = plan.target.url.contains("vsn=2");
                 let name = if is_2 { "phoenix-2" } else { "phoenix" };
-                let file = built_in_dialects().iter().find(|file| file.name == name);
-                message.definition = file.map(|file| Box::new(file.clone()));
+                message.definition = built_in_dialect(name).map(|file| Box::new(file.clone()));
                 message.dialect = Dialect::File;
             }
             Dialect::File => {}

@@ -5,7 +5,8 @@ use super::values::Unfit;
 use crate::refused::Refused;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use plan::{Dialect, DialectFile, MQTT, MQTT_5, Message, built_in_dialects};
+use plan::{Dialect, DialectFile, MQTT, MQTT_5, Message, built_in_dialect, built_in_dialects};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Which message format the server has.
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Messages and connections")]
 pub(crate) struct Format {
     /// Message format of the server [default: json, or that of the plan]
-    #[arg(long, value_name = "NAME", value_parser = parser())]
+    #[arg(long, value_name = "NAME", value_parser = Names)]
     server_type: Option<ServerType>,
     /// Message format of the server, in a file (docs/dialects.md)
     #[arg(long, value_name = "FILE", conflicts_with = "server_type")]
@@ -70,9 +71,10 @@ impl ServerType {
 }
 
 /// Names of formats with a value of their own.
-const NAMED: [(&str, Dialect); 8] = [
+const NAMED: [(&str, Dialect); 9] = [
     ("json", Dialect::Text),
     ("text", Dialect::Text),
+    ("standard", Dialect::Text),
     ("binary", Dialect::Binary),
     ("phoenix", Dialect::Phoenix),
     ("actioncable", Dialect::ActionCable),
@@ -86,12 +88,39 @@ fn named(name: &str) -> Option<ServerType> {
     if let Some((_, dialect)) = named {
         return Some(ServerType::Named(*dialect));
     }
-    let mut files = built_in_dialects().iter();
-    files.find(|file| file.name == name).map(ServerType::File)
+    built_in_dialect(name).map(ServerType::File)
 }
 
-/// Takes any of the names, and lists them in the help with what each file says of itself.
-fn parser() -> impl TypedValueParser<Value = ServerType> {
+/// Takes any of the names. Help and errors list them with what each file says of itself, and alone have
+/// all files read.
+#[derive(Clone)]
+struct Names;
+
+impl TypedValueParser for Names {
+    type Value = ServerType;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<ServerType, clap::Error> {
+        match value.to_str().and_then(named) {
+            Some(server_type) => Ok(server_type),
+            None => {
+                let names = PossibleValuesParser::new(possible_values());
+                let unknown = |name| Err(Unfit::Dialect(name));
+                names.try_map(unknown).parse_ref(command, arg, value)
+            }
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(possible_values()))
+    }
+}
+
+fn possible_values() -> impl Iterator<Item = PossibleValue> {
     let own = [
         PossibleValue::new("json")
             .aliases(["standard", "text"])
@@ -100,13 +129,9 @@ fn parser() -> impl TypedValueParser<Value = ServerType> {
         PossibleValue::new("mqtt").help(MQTT),
         PossibleValue::new("mqtt5").help(MQTT_5),
     ];
-    let files = built_in_dialects().iter();
-    let files = files.filter(|file| file.name != "text");
+    let files = built_in_dialects().filter(|file| file.name != "text");
     let files = files.map(|file| PossibleValue::new(&*file.name).help(&*file.summary));
-    PossibleValuesParser::new(own.into_iter().chain(files)).try_map(|name| {
-        let name = if name == "standard" { "json" } else { &name };
-        named(name).ok_or_else(|| Unfit::Dialect(name.to_owned()))
-    })
+    own.into_iter().chain(files)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::lines;
 use crate::support::{Ran, assert_valid, bench, dialect_file, finish, only_step, run};
-use plan::{DialectFile, built_in_dialects};
+use plan::{DialectFile, built_in_dialect};
 use record::{End, Faults, Heartbeats, RunRecord, StepRecord};
 use std::fs;
 use std::net::TcpStream;
@@ -16,8 +16,7 @@ pub(crate) const NEVER: u64 = 1 << 40;
 
 /// `name` of `dialects/`, with heartbeats as often as the server of a test wants them.
 fn often(name: &str) -> DialectFile {
-    let mut files = built_in_dialects().iter();
-    let mut file = files.find(|file| file.name == name).unwrap().clone();
+    let mut file = built_in_dialect(name).unwrap().clone();
     if let Some(beat) = &mut file.heartbeat {
         beat.every = "400ms".to_owned();
     }

@@ -205,11 +205,7 @@ fn a_plan_names_a_dialect_file_beside_it() {
 
 #[test]
 fn a_dialect_for_rooms_alone_needs_no_other_request() {
-    let file = plan::built_in_dialects()
-        .iter()
-        .find(|file| file.name == "text")
-        .unwrap();
-    let mut file = file.clone();
+    let mut file = plan::built_in_dialect("text").unwrap().clone();
     (file.send.echo, file.send.broadcast) = (None, None);
     let folder = tempfile::tempdir().unwrap();
     fs::write(

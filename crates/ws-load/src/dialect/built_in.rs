@@ -1,6 +1,6 @@
 //! Which of the files of `dialects/` a plan means.
 
-use plan::{Dialect, DialectFile, built_in_dialects};
+use plan::{Dialect, DialectFile, built_in_dialect};
 
 /// The file of a dialect at a URL; binary and MQTT have none, and that of a plan is no built-in one.
 pub(super) fn file(dialect: Dialect, url: &str) -> Option<&'static DialectFile> {
@@ -9,7 +9,7 @@ pub(super) fn file(dialect: Dialect, url: &str) -> Option<&'static DialectFile> 
         Dialect::Binary | Dialect::Mqtt | Dialect::Mqtt5 | Dialect::File => return None,
         dialect => dialect.name(),
     };
-    built_in_dialects().iter().find(|file| file.name == name)
+    built_in_dialect(name)
 }
 
 /// The serializer follows from the parameter `vsn` of the URL's query, as in Phoenix itself.

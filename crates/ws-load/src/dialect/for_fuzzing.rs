@@ -26,7 +26,6 @@ pub struct Intact {
 pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
     thread_local! {
         static DIALECTS: Vec<Interpreter> = plan::built_in_dialects()
-            .iter()
             .map(|file| {
                 let body = Body::new(PADDING.to_owned());
                 Interpreter::compile(file, body, "ws://h/", Stamps::of_run(1))
@@ -35,7 +34,7 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
             .collect();
     }
     DIALECTS.with(|dialects| {
-        let each = plan::built_in_dialects().iter().zip(dialects);
+        let each = plan::built_in_dialects().zip(dialects);
         each.filter_map(|(file, dialect)| {
             drop(dialect.opened(message, Some(1)));
             drop(dialect.heard_before_ready(message));

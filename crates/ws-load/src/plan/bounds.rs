@@ -115,11 +115,7 @@ mod tests {
     #[test]
     fn an_answer_with_the_words_of_a_long_template_fits() {
         let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
-        let mut lines = plan::built_in_dialects()
-            .iter()
-            .find(|file| file.name == "lines")
-            .unwrap()
-            .clone();
+        let mut lines = plan::built_in_dialect("lines").unwrap().clone();
         lines.send.echo = Some("\u{1}".repeat(100_000));
         plan.message.dialect = Dialect::File;
         plan.message.definition = Some(Box::new(lines));
@@ -132,8 +128,7 @@ mod tests {
         let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
         plan.message.padding = 70_000;
         plan.message.dialect = Dialect::File;
-        let files = plan::built_in_dialects();
-        let of = |name: &str| files.iter().find(|file| file.name == name).unwrap().clone();
+        let of = |name| plan::built_in_dialect(name).unwrap().clone();
         plan.message.definition = Some(Box::new(of("lines")));
         let one = longest_message(&plan, 0) - DialectFile::ENVELOPE;
         plan.message.definition = Some(Box::new(of("centrifugo")));

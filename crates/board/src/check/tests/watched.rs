@@ -131,7 +131,7 @@ fn what_no_table_shows_is_found_too() {
 fn a_dialect_that_does_not_reach_its_sender_has_a_listener_less() {
     let mut of = whole(Fails::Silently);
     let run = of.run.as_mut().unwrap();
-    let mut file = plan::built_in_dialects()[0].clone();
+    let mut file = plan::built_in_dialects().next().unwrap().clone();
     file.send.reaches_sender = false;
     file.send.acknowledged = Some(true);
     run.plan.message.definition = Some(Box::new(file));

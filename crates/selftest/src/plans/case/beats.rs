@@ -1,7 +1,7 @@
 //! Heartbeats of the clients, and questions of the server.
 
 use super::{Case, Dice};
-use plan::{Dialect, DialectFile, Heartbeat, Rule, built_in_dialects};
+use plan::{Dialect, DialectFile, Heartbeat, Rule, built_in_dialect};
 use serde_json::json;
 use std::time::Duration;
 use test_servers::Framework;
@@ -73,7 +73,6 @@ fn with_heartbeats(file: &DialectFile) -> DialectFile {
 
 fn phoenix(is_2: bool) -> DialectFile {
     let name = if is_2 { "phoenix-2" } else { "phoenix" };
-    let mut files = built_in_dialects().iter();
-    let file = files.find(|file| file.name == name);
+    let file = built_in_dialect(name);
     file.cloned().expect("dialects/ has both of Phoenix")
 }

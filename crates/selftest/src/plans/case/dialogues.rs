@@ -1,7 +1,7 @@
 //! Clients that carry out a dialogue: each request waits for the answer before it, and says what that told.
 
 use super::bytes::are_bytes;
-use super::{Case, Dice, built_in_dialects};
+use super::{Case, Dice, built_in_dialect};
 use plan::{
     Arrivals, Audience, Clients, Dialect, DialectFile, Load, Meaning, Nanos, OpenLoop, Population,
 };
@@ -62,8 +62,7 @@ pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
 }
 
 fn text() -> DialectFile {
-    let mut files = built_in_dialects().iter();
-    let file = files.find(|file| file.name == "text");
+    let file = built_in_dialect("text");
     file.cloned().expect("dialects/ has the text dialect")
 }
 

@@ -152,8 +152,7 @@ fn what_makes_no_sense_is_refused_with_the_key_and_a_remedy() {
 
 #[test]
 fn a_dialect_beats_where_its_servers_close_clients_that_are_silent() {
-    let names = built_in_dialects().iter();
-    let beating: Vec<&str> = names
+    let beating: Vec<&str> = built_in_dialects()
         .filter(|file| file.heartbeat.is_some())
         .map(|file| file.name.as_str())
         .collect();

@@ -2,11 +2,10 @@
 
 use super::super::{check_dialect, check_message};
 use super::*;
-use plan::{Audience, DialectFile, Measure, Rooms, built_in_dialects};
+use plan::{Audience, DialectFile, Measure, Rooms, built_in_dialect};
 
 fn file() -> DialectFile {
-    let mut files = built_in_dialects().iter();
-    files.find(|file| file.name == "pusher").unwrap().clone()
+    built_in_dialect("pusher").unwrap().clone()
 }
 
 fn plan() -> Plan {

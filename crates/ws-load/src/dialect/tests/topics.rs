@@ -2,7 +2,7 @@
 
 use super::super::{check_dialect, read_dialect};
 use super::*;
-use plan::built_in_dialects;
+use plan::built_in_dialect;
 
 const ROOM: u32 = 17;
 
@@ -227,10 +227,7 @@ fn a_topic_in_a_string_is_found_in_any_spelling_and_only_there() {
 
 #[test]
 fn a_pointer_within_a_string_belongs_to_a_topic() {
-    let of_name = |name: &str| {
-        let mut files = built_in_dialects().iter();
-        files.find(|file| file.name == name).unwrap().clone()
-    };
+    let of_name = |name| built_in_dialect(name).unwrap().clone();
     let mut file = of_name("actioncable");
     let mut rules = file.receive.iter_mut();
     let rule = rules.find(|rule| rule.topic_in_string.is_some()).unwrap();

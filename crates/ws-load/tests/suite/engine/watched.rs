@@ -3,7 +3,7 @@
 
 use super::plan;
 use crate::engine::common::{self, CLOSED, eventually, fates, run};
-use ::plan::{Dialect, Meaning, Nanos, Plan, built_in_dialects};
+use ::plan::{Dialect, Meaning, Nanos, Plan, built_in_dialect};
 use record::{End, Fates, StepRecord, Verdict, Watched};
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -111,8 +111,7 @@ fn without_results_and_own_copies_nothing_is_confirmed_and_each_publisher_is_due
         acknowledges_nothing: true,
         ..OracleOptions::default()
     });
-    let mut files = built_in_dialects().iter();
-    let mut file = files.find(|file| file.name == "text").unwrap().clone();
+    let mut file = built_in_dialect("text").unwrap().clone();
     file.send.reaches_sender = false;
     file.send.acknowledged = Some(false);
     let is_result = |means| matches!(means, Meaning::Result | Meaning::Published);

@@ -48,8 +48,7 @@ fn plan_of(name: &str) -> Plan {
         "binary" => (Dialect::Binary, None),
         "mqtt" => (Dialect::Mqtt, None),
         "lines" => {
-            let mut files = plan::built_in_dialects().iter();
-            let lines = files.find(|file| file.name == "lines").unwrap();
+            let lines = plan::built_in_dialect("lines").unwrap();
             (Dialect::File, Some(Box::new(lines.clone())))
         }
         "nested" => {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dialect::NoVariables;
-use plan::{Workload, built_in_dialects};
+use plan::{Workload, built_in_dialect};
 
 /// The stamps of a run: a number is that of a request under them alone.
 fn stamps() -> Stamps {
@@ -12,7 +12,7 @@ fn stamps() -> Stamps {
 /// A verifier of the built-in dialect of that name.
 fn of_file(name: &str, clients: u32) -> Verifier {
     let plan = crate::test_plan("ws://h/").with(|plan| {
-        let file = built_in_dialects().iter().find(|file| file.name == name);
+        let file = built_in_dialect(name);
         plan.message.dialect = Dialect::File;
         plan.message.definition = file.cloned().map(Box::new);
         plan.message.padding = 0;
