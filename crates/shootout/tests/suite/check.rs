@@ -2,7 +2,7 @@
 //! each way to change it.
 
 use crate::changed::{assert_found, edit, found, read, write};
-use crate::support::{Project, SHORT, Server};
+use crate::support::{BOTH, Project, SHORT, Server};
 use board::records::pack;
 use record::{
     Certificate, Environment, Json, Proof, ProofVerdict, RunRecord, SELFTEST_FORMAT, VERSION,
@@ -16,7 +16,10 @@ const BINARY: &str = "go-example.default.broadcast.binary.1.json";
 
 /// A directory with two rows and all that a published table needs.
 fn published(project: &Project) -> PathBuf {
-    project.add(&Server::default());
+    project.add(&Server {
+        dialects: BOTH,
+        ..Server::default()
+    });
     project
         .shootout(&format!("{SHORT} --dialects text,binary"))
         .expect(0, &["2 rows"]);

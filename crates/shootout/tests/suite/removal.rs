@@ -90,40 +90,38 @@ fn without_one_the_others_are_listed_and_planned_as_before() {
     }
 }
 
-/// The table of servers in the project's own page of them: what differs from its folders, and which of
-/// them it does not have.
-fn table(farm: &TempDir) -> (Vec<String>, Vec<String>) {
-    let entries = Project::find(Some(farm.path())).unwrap().servers().unwrap();
-    let page = Page::of(farm.path()).unwrap().unwrap();
-    let found = page.compared(&entries).unwrap();
-    (found.drift, found.unknown)
-}
-
-fn write_table(farm: &TempDir) -> String {
-    let entries = Project::find(Some(farm.path())).unwrap().servers().unwrap();
-    let page = Page::of(farm.path()).unwrap().unwrap();
-    page.write(&entries).unwrap();
-    fs::read_to_string(page.path()).unwrap()
-}
-
 #[test]
 fn a_folder_that_goes_leaves_one_line_behind_and_one_that_comes_is_told_by_its_name() {
+    let farm = farm(None);
+    let page = "servers/README.md";
+    fs::copy(repository().join(page), farm.path().join(page)).unwrap();
+    let servers = || Project::find(Some(farm.path())).unwrap().servers().unwrap();
+    let all = servers();
+    // What differs between the table and these servers, and which of them it does not have.
+    let compared = |servers: &[ServerFolder]| {
+        let page = Page::of(farm.path()).unwrap().unwrap();
+        let found = page.compared(servers).unwrap();
+        (found.drift, found.unknown)
+    };
+    let written = |servers: &[ServerFolder]| {
+        let page = Page::of(farm.path()).unwrap().unwrap();
+        page.write(servers).unwrap();
+        fs::read_to_string(page.path()).unwrap()
+    };
+    let whole = written(&all);
+    assert_eq!(compared(&all), (vec![], vec![]));
     for name in folders() {
-        let farm = farm(None);
-        let page = "servers/README.md";
-        fs::copy(repository().join(page), farm.path().join(page)).unwrap();
-        let whole = write_table(&farm);
-        assert_eq!(table(&farm), (vec![], vec![]));
         let folder = farm.path().join("servers").join(&name);
         fs::remove_file(&folder).unwrap();
+        let others = servers();
         let gone = format!("{name}: {page} has a line of no server");
-        assert_eq!(table(&farm), (vec![gone], vec![]));
-        let without = write_table(&farm);
+        assert_eq!(compared(&others), (vec![gone], vec![]));
+        let without = written(&others);
         assert_eq!(whole.lines().count(), without.lines().count() + 1);
-        assert_eq!(table(&farm), (vec![], vec![]));
+        assert_eq!(compared(&others), (vec![], vec![]));
         symlink(repository().join("servers").join(&name), &folder).unwrap();
-        assert_eq!(table(&farm), (vec![], vec![name]));
-        assert_eq!(write_table(&farm), whole);
+        assert_eq!(compared(&all), (vec![], vec![name]));
+        assert_eq!(written(&all), whole);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `shootout run`, end to end, with the real load generator: what is written, what is kept, and
 //! what is said when rows fail.
 
-use crate::support::{CORRECT, Done, Project, SHORT, Server, eventually};
+use crate::support::{BOTH, CORRECT, Done, Project, SHORT, Server, eventually};
 use record::{CheckVerdict, Status};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -10,7 +10,10 @@ use std::time::Duration;
 #[test]
 fn a_run_writes_valid_measurements_a_ranking_and_a_report() {
     let project = Project::new();
-    project.add(&Server::default());
+    project.add(&Server {
+        dialects: BOTH,
+        ..Server::default()
+    });
     // Steps that are long enough for the orchestrator to hear of their beginning before their end.
     let longer = SHORT.replace("--set load.samples=10", "--set load.samples=500");
     assert_ne!(longer, SHORT);

@@ -1,6 +1,6 @@
 //! `shootout verify`: what it says of servers, several at the same time, and the tables it writes.
 
-use crate::support::{CORRECT, Project, Server};
+use crate::support::{BOTH, CORRECT, Project, Server};
 use std::fs;
 
 #[test]
@@ -14,6 +14,7 @@ fn verify_knows_the_honest_from_the_liars() {
     };
     project.add(&Server {
         more: &format!("{}{}", variant("none"), variant("answers-pongs")),
+        dialects: BOTH,
         ..Server::default()
     });
     project
@@ -179,6 +180,7 @@ fn a_row_whose_wait_ran_out_beside_others_is_verified_again_alone() {
         project.add(&Server {
             name,
             script: &format!("{lie}; exec \"$PROGRAMS/liar-server\" --lie $lie --port $PORT"),
+            dialects: BOTH,
             ..Server::default()
         });
     }

@@ -1,7 +1,7 @@
 //! `shootout run --workload`, end to end, with the real load generator: the plan that a server gets,
 //! what is kept of it, and what is said of plans that cannot be run.
 
-use crate::support::{Project, Server};
+use crate::support::{BOTH, Project, Server};
 use plan::Load;
 use record::Status;
 use std::fs;
@@ -70,7 +70,10 @@ fn a_workload_of_the_project_is_run_with_what_is_set_over_it() {
 #[test]
 fn the_file_beside_a_record_is_the_exact_input() {
     let project = Project::new();
-    project.add(&Server::default());
+    project.add(&Server {
+        dialects: BOTH,
+        ..Server::default()
+    });
     fs::write(
         project.path("mine.toml"),
         "reason = \"It is asked for.\"\naudience = \"sender\"\n\

@@ -64,6 +64,7 @@ pub(crate) struct Server<'a> {
     pub(crate) grace: &'a str,
     /// What the manifest says it supports, as TOML.
     pub(crate) workloads: &'a str,
+    pub(crate) dialects: &'a str,
 }
 
 impl Default for Server<'_> {
@@ -75,9 +76,13 @@ impl Default for Server<'_> {
             ready: "60s",
             grace: "10s",
             workloads: "[\"echo\", \"broadcast\"]",
+            dialects: "[\"text\"]",
         }
     }
 }
+
+/// Both dialects of the protocol. A row is verified in each before it is measured.
+pub(crate) const BOTH: &str = "[\"text\", \"binary\"]";
 
 /// A server that passes every check.
 pub(crate) const CORRECT: &str = "exec \"$PROGRAMS/liar-server\" --address $HOST --port $PORT";
@@ -107,6 +112,7 @@ impl Project {
             ready,
             grace,
             workloads,
+            dialects,
         } = server;
         let dir = self.path(&format!("servers/{name}"));
         fs::create_dir_all(&dir).unwrap();
@@ -138,7 +144,7 @@ command = ["echo", "example v1.2.3"]
 matches = 'v(\S+)'
 
 [supports]
-dialects = ["text", "binary"]
+dialects = {dialects}
 workloads = {workloads}
 {more}"#
             ),
