@@ -19,7 +19,7 @@ fn programs() -> &'static Path {
         let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-servers");
         std::fs::create_dir_all(&to).unwrap();
         let built = Command::new("go")
-            .args(["build", "-mod=readonly", "-o"])
+            .args(["build", "-mod=readonly", "-trimpath", "-o"])
             .arg(&to)
             .arg("./...")
             .current_dir(from)
