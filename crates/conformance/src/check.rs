@@ -42,6 +42,8 @@ pub(crate) enum Scope {
     Joined,
     /// Once, where the target has compression.
     Deflate,
+    /// Once, where the kernel shows the sockets of the target.
+    Sockets,
     /// On both serializers of Phoenix.
     Phoenix,
     /// On each dialect with topics.
@@ -57,7 +59,7 @@ impl Scope {
         const NOT_SPOKEN: &str = "the server does not speak it";
         const NO_TOPICS: &str = "binary has no topics";
         let (applies, reason) = match self {
-            Self::Once | Self::Each | Self::Deflate => (true, NOT_SPOKEN),
+            Self::Once | Self::Each | Self::Deflate | Self::Sockets => (true, NOT_SPOKEN),
             Self::Only(only) => (dialect == only, NOT_SPOKEN),
             Self::Both => (
                 matches!(dialect, Dialect::Text | Dialect::Binary),

@@ -345,6 +345,12 @@ impl Client {
         self.ended.as_ref()
     }
 
+    /// The port of this end.
+    pub(crate) fn port(&self) -> Result<u16, Failure> {
+        let port = self.stream.port();
+        port.map_err(|error| Failure(format!("a connection without an address: {error}")))
+    }
+
     /// Ends the connection with a reset and without a close frame.
     pub(crate) fn reset(self) {
         let _ = self.stream.socket().set_linger(Some(Duration::ZERO));

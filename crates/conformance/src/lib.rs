@@ -12,6 +12,7 @@ mod failure;
 mod message;
 mod nodes;
 mod raw;
+mod sockets;
 mod stream;
 mod target;
 mod verify;

@@ -55,6 +55,11 @@ impl Stream {
         let _ = self.tcp().set_nonblocking(nonblocking);
     }
 
+    /// The port of this end.
+    pub(crate) fn port(&self) -> io::Result<u16> {
+        Ok(self.tcp().local_addr()?.port())
+    }
+
     /// The socket, for its options.
     pub(crate) fn socket(&self) -> SockRef<'_> {
         self.tcp().into()

@@ -6,6 +6,7 @@ use crate::client::{Client, Incoming, OpenError};
 use crate::context::Context;
 use crate::failure::Checked;
 use crate::message::{Kind, Payload};
+use crate::sockets::are_visible;
 use crate::target::{Dialect, ProtocolRequest, Target};
 use std::io;
 use std::time::{Duration, Instant};
@@ -166,7 +167,7 @@ fn not_run(check: &'static Check, dialect: Option<Dialect>, verdict: Found) -> C
 /// The dialect as it belongs in the outcome.
 fn shown(check: &Check, dialect: Dialect) -> Option<Dialect> {
     match check.scope {
-        Scope::Once | Scope::Both | Scope::Deflate => None,
+        Scope::Once | Scope::Both | Scope::Deflate | Scope::Sockets => None,
         _ => Some(dialect),
     }
 }
@@ -192,6 +193,11 @@ fn runs(check: &Check, target: &Target) -> Vec<Run> {
         Scope::Once => vec![Run::On(first)],
         Scope::Deflate if target.compression => vec![Run::On(first)],
         Scope::Deflate => skip("the server has no compression"),
+        Scope::Sockets => match are_visible(target) {
+            Ok(false) => skip("the server is in another network than the checks"),
+            // That a server takes no connection, the check itself finds.
+            Ok(true) | Err(_) => vec![Run::On(first)],
+        },
         Scope::Both => {
             let both = [Dialect::Text, Dialect::Binary];
             match both.iter().all(|dialect| target.dialects.contains(dialect)) {

@@ -9,6 +9,7 @@ mod echo;
 mod errors;
 mod fragmentation;
 mod framing;
+mod half_closed;
 mod handshake;
 mod limits;
 mod membership;
@@ -40,6 +41,7 @@ static ALL: &[&[Check]] = &[
     limits::CHECKS,
     slow_client::CHECKS,
     residue::CHECKS,
+    half_closed::CHECKS,
 ];
 
 /// Every check, always in the same order: first what all others need, last what may break a server.

@@ -11,7 +11,7 @@ use crate::target::ProtocolRequest;
 use ws_proto::{CloseFrame, Opcode};
 
 /// Handshakes under way at once: small listen backlogs hold 50 (EventMachine, JRuby).
-const AT_ONCE: usize = 50;
+pub(super) const AT_ONCE: usize = 50;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -102,11 +102,6 @@ fn vanished(context: &mut Context<'_>) -> Checked {
 
 fn churn(context: &mut Context<'_>) -> Checked {
     let mut living = context.connect_many(5)?;
-    let close = CloseFrame {
-        code: 1000,
-        reason: String::new(),
-    }
-    .encode();
     for batch in 0..1000 / AT_ONCE {
         let clients = context.connect_many(AT_ONCE).map_err(|failure| {
             let count = batch * AT_ONCE;
@@ -114,10 +109,7 @@ fn churn(context: &mut Context<'_>) -> Checked {
         })?;
         for (number, mut client) in clients.into_iter().enumerate() {
             match number % 3 {
-                0 => {
-                    client.send(Opcode::Close, &close)?;
-                    await_close(&mut client);
-                }
+                0 => close(&mut client)?,
                 1 => drop(client),
                 _ => client.reset(),
             }
@@ -131,12 +123,18 @@ fn churn(context: &mut Context<'_>) -> Checked {
     Ok(())
 }
 
-/// Lets the server finish the closing handshake; another check tests how it does.
-fn await_close(client: &mut Client) {
+/// Sends a close frame, and lets the server finish the closing handshake; another check tests how it does.
+pub(super) fn close(client: &mut Client) -> Checked {
+    let frame = CloseFrame {
+        code: 1000,
+        reason: String::new(),
+    };
+    client.send(Opcode::Close, &frame.encode())?;
     let wait = client.timeout;
     while let Some(incoming) = client.next_within(wait) {
         if matches!(incoming, Incoming::Close(_) | Incoming::End(_)) {
             break;
         }
     }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use super::{Lie, frames, rooms};
 use crate::Framework;
 use crate::threaded::{
     Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request,
-    RoomRequest, Speech, Upgrade, read,
+    RoomRequest, Speech, Upgrade, Wire, read,
 };
 use crate::upgrade::{Refusal, RequestHead};
 use serde_json::{Value, json};
@@ -22,6 +22,8 @@ pub(super) struct Liar {
     spoken: Mutex<HashMap<u64, Spoken>>,
     /// For the lies that are told once.
     told: AtomicBool,
+    /// The sockets that are not closed.
+    kept: Mutex<Vec<Arc<dyn Wire>>>,
 }
 
 /// What a connection has said so far.
@@ -42,11 +44,17 @@ impl Liar {
             framework,
             spoken: Mutex::default(),
             told: AtomicBool::new(false),
+            kept: Mutex::default(),
         }
     }
 
     fn spoken(&self) -> MutexGuard<'_, HashMap<u64, Spoken>> {
         self.spoken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, wire: &Arc<dyn Wire>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(Arc::clone(wire));
     }
 
     fn is_tired_of_pings(&self, from: &Peer) -> bool {
@@ -362,8 +370,18 @@ impl Behaviour for Liar {
         self.lie != Lie::StaysOpen
     }
 
+    fn ended_unopened(&self, wire: &Arc<dyn Wire>) {
+        if self.lie == Lie::KeepsUnopened {
+            self.keep(wire);
+        }
+    }
+
     fn ended(&self, hub: &Arc<Hub>, peer: &Arc<Peer>, how: Ended) {
         let spoke = self.spoken().remove(&peer.id).is_some();
+        let is_half_closed = matches!(how, Ended::Vanished | Ended::CutShort);
+        if self.lie == Lie::KeepsHalfClosed && is_half_closed {
+            self.keep(&peer.wire);
+        }
         let takes_all = match self.lie {
             Lie::CutTakesAll => how == Ended::CutShort,
             Lie::ResetTakesAll => how == Ended::Reset && !spoke,

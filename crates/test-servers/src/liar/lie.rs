@@ -208,6 +208,10 @@ pub enum Lie {
     WaitsForSlow,
     /// Leaves a slow client connected, and out of what would exceed its queue.
     SkipsForSlow,
+    /// Keeps the sockets of clients that have ended their connections without a close frame.
+    KeepsHalfClosed,
+    /// Keeps the sockets of clients that have ended their connections before their request was whole.
+    KeepsUnopened,
 }
 
 impl Lie {
@@ -360,6 +364,7 @@ impl Lie {
             Self::KeepsAllForSlow | Self::WaitsForSlow | Self::SkipsForSlow => {
                 "protocol-limit-slow-client"
             }
+            Self::KeepsHalfClosed | Self::KeepsUnopened => "protocol-no-half-closed-sockets",
         })
     }
 }

@@ -4,6 +4,7 @@ use super::hub::{Hub, Peer};
 use super::request::{Reply, Request};
 use super::rooms::{Act, RoomRequest};
 use super::speech::{self, Asked, Rejected};
+use super::wire::Wire;
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
 use std::sync::Arc;
@@ -191,6 +192,9 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
     fn ends_after_close(&self) -> bool {
         true
     }
+
+    /// A connection has ended before its request was whole.
+    fn ended_unopened(&self, _wire: &Arc<dyn Wire>) {}
 
     /// An open connection has ended and is no longer listed.
     fn ended(&self, _hub: &Arc<Hub>, _peer: &Arc<Peer>, _how: Ended) {}

@@ -37,7 +37,7 @@ pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, behaviour: &d
         return;
     }
     let mut buffer = vec![0; READ_SIZE];
-    let Some((head, rest)) = read_head(&**wire, &mut buffer) else {
+    let Some((head, rest)) = read_head(wire, &mut buffer, behaviour) else {
         return;
     };
     let Some(upgrade) = behaviour.upgrade(id, &head) else {
@@ -78,7 +78,11 @@ pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, behaviour: &d
     }
 }
 
-fn read_head(wire: &dyn Wire, buffer: &mut [u8]) -> Option<(RequestHead, Vec<u8>)> {
+fn read_head(
+    wire: &Arc<dyn Wire>,
+    buffer: &mut [u8],
+    behaviour: &dyn Behaviour,
+) -> Option<(RequestHead, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
         if let Some(head) = RequestHead::parse(&bytes).ok()? {
@@ -86,7 +90,10 @@ fn read_head(wire: &dyn Wire, buffer: &mut [u8]) -> Option<(RequestHead, Vec<u8>
             return Some((head, rest));
         }
         match wire.recv(buffer) {
-            Ok(0) | Err(_) => return None,
+            Ok(0) | Err(_) => {
+                behaviour.ended_unopened(wire);
+                return None;
+            }
             Ok(count) => bytes.extend_from_slice(&buffer[..count]),
         }
     }
