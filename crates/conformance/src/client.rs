@@ -11,7 +11,7 @@ use crate::dialect::{self, Speech};
 use crate::failure::Failure;
 use crate::message::{Reply, Unread};
 use crate::raw;
-use crate::stream::Stream;
+use crate::stream::{Stream, WRITE};
 use crate::target::{Dialect, Target};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -27,6 +27,8 @@ use ws_proto::{
 const MAX_MESSAGE: u32 = 20 * 1024 * 1024;
 
 const READ_SIZE: usize = 64 * 1024;
+
+const STOPPED: &str = "the server stopped reading and left the connection open";
 
 /// From this size on, messages are told from a framework's own traffic by their size alone.
 const LARGE: usize = 1024 * 1024;
@@ -180,11 +182,37 @@ impl Client {
     /// Sends bytes as they are. If the server has gone, the next read finds it.
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match self.stream.send(bytes) {
-            Err(error) if is_timeout(&error) => Err(Failure::new(
-                "the server stopped reading and left the connection open",
-            )),
+            Err(error) if is_timeout(&error) => Err(Failure::new(STOPPED)),
             _ => Ok(()),
         }
+    }
+
+    /// As [`Self::send_raw`], and reads what comes while the server takes nothing: it may be waiting for
+    /// this client to read.
+    pub(crate) fn send_reading(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        const TURN: Duration = Duration::from_millis(20);
+        let patience = self.timeout.max(WRITE);
+        let mut moved = Instant::now();
+        while !bytes.is_empty() && self.ended.is_none() {
+            match self.stream.send_now(bytes) {
+                Ok(count) => {
+                    bytes = &bytes[count..];
+                    moved = Instant::now();
+                }
+                Err(error) if is_timeout(&error) => {
+                    let had = self.inbox.len();
+                    self.wait_at_most(TURN);
+                    self.read_once();
+                    if self.inbox.len() > had {
+                        moved = Instant::now();
+                    } else if moved.elapsed() >= patience {
+                        return Err(Failure::new(STOPPED));
+                    }
+                }
+                Err(_) => break,
+            }
+        }
+        self.send_raw(b"")
     }
 
     /// Sends one message in one frame.

@@ -100,8 +100,27 @@ impl<'a> Context<'a> {
 
     /// A payload that is like no other, with that many bytes of filling.
     pub(crate) fn payload_padded(&mut self, padding: usize) -> Payload {
+        let tag = self.tag();
+        Payload::tagged(self.dialect, tag, padding)
+    }
+
+    /// The same, filled with random letters of which there are eight: compression makes it smaller by more
+    /// than a half.
+    pub(crate) fn payload_of_letters(&mut self, padding: usize) -> Payload {
+        let tag = self.tag();
+        let mut letters = vec![0; padding];
+        self.keys.fill_bytes(&mut letters);
+        let letters: String = letters
+            .iter()
+            .map(|byte| char::from(b'a' + byte % 8))
+            .collect();
+        Payload::filled(self.dialect, tag, &letters)
+    }
+
+    /// Larger than all before.
+    const fn tag(&mut self) -> u64 {
         self.tags += 1;
-        Payload::tagged(self.dialect, self.run << TAG_BITS | self.tags, padding)
+        self.run << TAG_BITS | self.tags
     }
 
     /// A payload of so many random bytes in binary, and of nearly so many random letters in text.

@@ -55,13 +55,14 @@ pub(crate) struct Reply {
 impl Payload {
     /// A payload that can be told from all others of the run, with `padding` bytes of filling.
     pub(crate) fn tagged(dialect: Dialect, tag: u64, padding: usize) -> Self {
+        Self::filled(dialect, tag, &"p".repeat(padding))
+    }
+
+    /// The same with this filling, which has no character that JSON escapes.
+    pub(crate) fn filled(dialect: Dialect, tag: u64, padding: &str) -> Self {
         match dialect {
-            Dialect::Binary => {
-                let mut body = tag.to_be_bytes().to_vec();
-                body.resize(8 + padding, b'p');
-                Self::binary(&body)
-            }
-            _ => Self::Json(json!({"tag": tag, "padding": "p".repeat(padding)})),
+            Dialect::Binary => Self::binary(&[&tag.to_be_bytes()[..], padding.as_bytes()].concat()),
+            _ => Self::Json(json!({"tag": tag, "padding": padding})),
         }
     }
 

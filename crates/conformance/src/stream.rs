@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// Least time that one write may take.
-const WRITE: Duration = Duration::from_secs(10);
+pub(crate) const WRITE: Duration = Duration::from_secs(10);
 
 /// A connection to a server.
 pub(crate) enum Stream {
@@ -45,6 +45,17 @@ impl Stream {
             // A write that leaves records behind tells so at the flush.
             Self::Tls(tls) => tls.write_all(bytes).and_then(|()| tls.flush()),
         }
+    }
+
+    /// Sends what the kernel takes at once. Of TLS, [`Self::send`] sends what is left behind.
+    pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.set_nonblocking(true);
+        let sent = match self {
+            Self::Plain(tcp) => tcp.write(bytes),
+            Self::Tls(tls) => tls.write(bytes),
+        };
+        self.set_nonblocking(false);
+        sent
     }
 
     pub(crate) fn set_read_timeout(&self, timeout: Duration) {

@@ -1,6 +1,7 @@
 //! The checks, one file per section of RFC 6455 or rule of the protocol.
 
 mod ack;
+mod at_once;
 mod broadcast;
 mod close;
 mod control;
@@ -39,6 +40,7 @@ static ALL: &[&[Check]] = &[
     errors::CHECKS,
     deflate::CHECKS,
     limits::CHECKS,
+    at_once::CHECKS,
     slow_client::CHECKS,
     residue::CHECKS,
     half_closed::CHECKS,

@@ -50,13 +50,14 @@ fn target(server: &LiarServer, lie: Lie, framework: Framework, timeout: Duration
 
 /// Send 16 to a hundred megabytes each, of which no other check sends more than two, or tens of thousands of
 /// frames.
-const LARGE: [&str; 7] = [
+const LARGE: [&str; 8] = [
     "protocol-many-messages",
     "rfc6455-5.4-many-fragments",
     "protocol-limit-accepted",
     "protocol-limit-accepted-in-fragments",
     "protocol-limit-refused",
     "protocol-limit-refused-in-fragments",
+    "protocol-large-broadcasts-at-once",
     "protocol-limit-slow-client",
 ];
 

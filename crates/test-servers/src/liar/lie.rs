@@ -208,6 +208,8 @@ pub enum Lie {
     WaitsForSlow,
     /// Leaves a slow client connected, and out of what would exceed its queue.
     SkipsForSlow,
+    /// Loses frames of 100,000 to 101,000 bytes to a client that has not taken an earlier one.
+    LosesBehindSlow,
     /// Keeps the sockets of clients that have ended their connections without a close frame.
     KeepsHalfClosed,
     /// Keeps the sockets of clients that have ended their connections before their request was whole.
@@ -364,6 +366,7 @@ impl Lie {
             Self::KeepsAllForSlow | Self::WaitsForSlow | Self::SkipsForSlow => {
                 "protocol-limit-slow-client"
             }
+            Self::LosesBehindSlow => "protocol-large-broadcasts-at-once",
             Self::KeepsHalfClosed | Self::KeepsUnopened => "protocol-no-half-closed-sockets",
         })
     }

@@ -93,6 +93,7 @@ fn wire(lie: Lie, stream: TcpStream) -> Arc<dyn Wire> {
         Lie::WaitsForSlow => return Arc::new(PlainWire::patient(stream)),
         Lie::KeepsAllForSlow => Overflow::Keep,
         Lie::SkipsForSlow => Overflow::Skip,
+        Lie::LosesBehindSlow => Overflow::SkipBehind(100_000, 101_000),
         _ => Overflow::CutOff,
     };
     Arc::new(QueuedWire::new(stream, overflow))

@@ -22,6 +22,9 @@ pub(crate) enum Overflow {
     Keep,
     /// They are lost.
     Skip,
+    /// The client is cut off; and of frames of such a length, those are lost that would wait behind
+    /// another.
+    SkipBehind(usize, usize),
 }
 
 /// TCP with a queue. A thread writes what waits in it, as long as something does.
@@ -98,6 +101,12 @@ impl Wire for QueuedWire {
         if queue.ended {
             return Err(ErrorKind::BrokenPipe.into());
         }
+        if let Overflow::SkipBehind(least, most) = self.0.overflow
+            && queue.has_writer
+            && (least..=most).contains(&bytes.len())
+        {
+            return Ok(());
+        }
         let sent = match queue.has_writer {
             true => 0,
             false => self.0.wire.send_now(bytes)?,
@@ -108,7 +117,9 @@ impl Wire for QueuedWire {
         }
         if queue.bytes + rest.len() > MOST_KEPT {
             match self.0.overflow {
-                Overflow::CutOff => return Err(io::Error::other("client too slow")),
+                Overflow::CutOff | Overflow::SkipBehind(..) => {
+                    return Err(io::Error::other("client too slow"));
+                }
                 Overflow::Skip if sent == 0 => return Ok(()),
                 Overflow::Keep | Overflow::Skip => {}
             }
