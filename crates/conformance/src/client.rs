@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
+use std::net::Shutdown;
 use std::time::{Duration, Instant};
 use ws_proto::{
     CloseError, CloseFrame, DecodeError, Decoder, Event, HandshakeError, Opcode, Sender,
@@ -371,6 +372,11 @@ impl Client {
     /// How the connection has ended, if it has.
     pub(crate) fn ending(&self) -> Option<&Ending> {
         self.ended.as_ref()
+    }
+
+    /// Ends its own side of the connection, without a close frame.
+    pub(crate) fn end_sending(&self) {
+        let _ = self.stream.socket().shutdown(Shutdown::Write);
     }
 
     /// The port of this end.

@@ -240,7 +240,8 @@ impl<'a> Context<'a> {
 
     fn echo_fence(&mut self, client: &mut Client, before: &mut Vec<Reply>) -> Checked {
         let fence = self.payload();
-        self.request(client, Kind::Echo, &fence)?;
+        let (opcode, message) = self.message(Kind::Echo, &fence);
+        client.send_as_agreed(opcode, &message)?;
         loop {
             let reply = self
                 .reply(client)

@@ -175,7 +175,7 @@ fn offer_text(
 }
 
 /// A connection that compresses.
-fn deflating(context: &mut Context<'_>) -> Result<Client, Failure> {
+pub(super) fn deflating(context: &mut Context<'_>) -> Result<Client, Failure> {
     agreed(offer(context, &USUAL)?, &USUAL)
 }
 
@@ -355,11 +355,7 @@ fn everyone_gets(
     let (opcode, message) = context.message(Kind::Broadcast, &payload);
     let (from, client) = &mut clients[sender];
     let from = *from;
-    if client.compresses() {
-        client.send_deflated(opcode, &message)?;
-    } else {
-        client.send(opcode, &message)?;
-    }
+    client.send_as_agreed(opcode, &message)?;
     for (number, (name, client)) in clients.iter_mut().enumerate() {
         let at = |failure: Failure| {
             failure.at(format_args!(

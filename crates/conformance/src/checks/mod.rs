@@ -12,6 +12,7 @@ mod fragmentation;
 mod framing;
 mod half_closed;
 mod handshake;
+mod leavers;
 mod limits;
 mod membership;
 mod phoenix;
@@ -39,6 +40,7 @@ static ALL: &[&[Check]] = &[
     utf8::CHECKS,
     errors::CHECKS,
     deflate::CHECKS,
+    leavers::CHECKS,
     limits::CHECKS,
     at_once::CHECKS,
     slow_client::CHECKS,

@@ -79,6 +79,14 @@ impl Client {
         payload
     }
 
+    /// Sends one message in one frame, compressed where both ends have agreed to that.
+    pub(crate) fn send_as_agreed(&mut self, opcode: Opcode, message: &[u8]) -> Result<(), Failure> {
+        match self.compresses() {
+            true => self.send_deflated(opcode, message),
+            false => self.send(opcode, message),
+        }
+    }
+
     /// Sends one compressed message in one frame.
     pub(crate) fn send_deflated(&mut self, opcode: Opcode, message: &[u8]) -> Result<(), Failure> {
         let payload = self.deflated(message);

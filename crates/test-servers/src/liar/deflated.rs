@@ -36,6 +36,8 @@ pub(crate) struct DeflatedWire {
     got_plain: AtomicBool,
     /// What a server shares that compresses a broadcast once.
     latest: Option<Latest>,
+    /// What a server shares that makes others suffer for it: a client that compresses has gone.
+    gone: Option<Arc<AtomicBool>>,
 }
 
 enum Incoming {
@@ -78,6 +80,8 @@ struct Deflating {
     deflater: Deflater,
     broadcasts: Broadcasts,
     loses_incompressible: bool,
+    /// Until a broadcast is lost: whether one is to be.
+    loses_broadcast: Option<Arc<AtomicBool>>,
 }
 
 impl DeflatedWire {
@@ -89,6 +93,15 @@ impl DeflatedWire {
             outgoing: Mutex::new(Outgoing::Plain),
             got_plain: AtomicBool::new(false),
             latest: None,
+            gone: None,
+        }
+    }
+
+    /// Of several wires each loses a large broadcast once another has ended.
+    pub(super) fn noting(self, gone: Arc<AtomicBool>) -> Self {
+        Self {
+            gone: Some(gone),
+            ..self
         }
     }
 
@@ -173,6 +186,7 @@ impl Wire for DeflatedWire {
             Outgoing::Answer(line, terms) => {
                 let mut deflating =
                     Box::new(Deflating::new(&terms, self.lie, self.broadcasts(&terms)));
+                deflating.loses_broadcast.clone_from(&self.gone);
                 let end = bytes.windows(4).position(|w| w == b"\r\n\r\n");
                 let (head, frames) = bytes.split_at(end.map_or(bytes.len(), |at| at + 4));
                 if !head.starts_with(b"HTTP/1.1 101") {
@@ -209,9 +223,14 @@ impl Wire for DeflatedWire {
             Incoming::Frames(inflating) => {
                 let mut raw = vec![0; READ_SIZE];
                 while inflating.shown.is_empty() {
-                    match self.inner.recv(&mut raw)? {
-                        0 => return Ok(0),
-                        count => inflating.take(&raw[..count], &self.got_plain),
+                    match self.inner.recv(&mut raw) {
+                        Ok(count) if count > 0 => inflating.take(&raw[..count], &self.got_plain),
+                        ended => {
+                            if let Some(gone) = &self.gone {
+                                gone.store(true, Ordering::SeqCst);
+                            }
+                            return ended;
+                        }
                     }
                 }
                 inflating.shown.read(buffer)
@@ -330,11 +349,14 @@ fn refused(error: &DecodeError) -> Vec<u8> {
     }
 }
 
+fn holds(message: &[u8], part: &[u8]) -> bool {
+    message.windows(part.len()).any(|window| window == part)
+}
+
 impl Broadcasts {
     fn deflate(&mut self, others: &mut Deflater, message: &[u8], out: &mut Vec<u8>) {
-        let holds = |part: &[u8]| message.windows(part.len()).any(|window| window == part);
         match self {
-            Self::Once(latest) if holds(b"\"broadcast\"") => {
+            Self::Once(latest) if message.len() < 32_000 && holds(message, b"\"broadcast\"") => {
                 let mut latest = lock(latest);
                 if latest.0 != message {
                     let mut deflated = Vec::new();
@@ -343,7 +365,9 @@ impl Broadcasts {
                 }
                 out.extend_from_slice(&latest.1);
             }
-            Self::Apart(deflater) if holds(b"\"broadcast") => deflater.deflate(message, out),
+            Self::Apart(deflater) if holds(message, b"\"broadcast") => {
+                deflater.deflate(message, out)
+            }
             _ => others.deflate(message, out),
         }
     }
@@ -359,6 +383,7 @@ impl Deflating {
         Self {
             broadcasts,
             loses_incompressible: lie == Lie::DeflateLosesIncompressible,
+            loses_broadcast: None,
             decoder: Decoder::new(Sender::Server, u32::MAX),
             deflater: Deflater::new(&kept, Sender::Server, LEVEL),
         }
@@ -368,6 +393,7 @@ impl Deflating {
     fn take(&mut self, bytes: &[u8], marks_plain: bool, out: &mut Vec<u8>) {
         let (deflater, broadcasts) = (&mut self.deflater, &mut self.broadcasts);
         let loses = self.loses_incompressible;
+        let loses_broadcast = &mut self.loses_broadcast;
         let begin = out.len();
         let fed = self.decoder.feed(bytes, |event| {
             let (opcode, payload) = match event {
@@ -379,6 +405,14 @@ impl Deflating {
                         broadcasts.deflate(deflater, payload, &mut deflated);
                         let is_hard = payload.len() > 20_000 && 2 * deflated.len() > payload.len();
                         deflated.truncate(deflated.len() / if loses && is_hard { 2 } else { 1 });
+                    }
+                    let is_due = |gone: &Arc<AtomicBool>| gone.load(Ordering::SeqCst);
+                    if loses_broadcast.as_ref().is_some_and(is_due)
+                        && payload.len() > 32_000
+                        && holds(payload, b"\"broadcast\"")
+                    {
+                        *loses_broadcast = None;
+                        return Ok(());
                     }
                     let first = out.len();
                     encode_frame(out, opcode, None, &deflated);

@@ -109,10 +109,13 @@ pub enum Lie {
     /// Loses the sixth and further fragments of a message where compression is on, but for the
     /// last.
     DeflateLosesFragments,
-    /// Compresses a broadcast with the context of one client, and sends all that.
+    /// Compresses a broadcast of less than 32,000 bytes with the context of one client, and sends all that.
     DeflateOneForAll,
     /// Marks its answers to messages without compression as compressed, which they are not.
     DeflateMarksAll,
+    /// Once a client that compresses has gone, compresses the next broadcast of more than 32,000 bytes
+    /// and does not send it, to each of the others that compress.
+    DeflateLosesBehindLeaver,
     /// Keeps a connection open that has RSV1 where it may not be.
     DeflateIgnoresRsv1,
     /// Skips messages that begin with a final block.
@@ -319,6 +322,7 @@ impl Lie {
             Self::DeflateLosesIncompressible => "rfc7692-7.2.1-incompressible",
             Self::DeflateMarksAll => "rfc7692-6.1-in-turn",
             Self::DeflateOneForAll => "rfc7692-7.2.1-broadcast",
+            Self::DeflateLosesBehindLeaver => "rfc7692-7.2.1-leaving-clients",
             Self::DeflateIgnoresRsv1 => "rfc7692-6.1-rsv1",
             Self::DeflateSkipsFinalBlocks => "rfc7692-7.2.3-blocks",
             Self::DeflateSkipsEmpty => "rfc7692-7.2.3.6-empty",

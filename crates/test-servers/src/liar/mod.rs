@@ -51,10 +51,12 @@ impl LiarServer {
     pub fn start_on(address: SocketAddr, lie: Lie, framework: Framework) -> io::Result<Self> {
         let behaviour = Arc::new(behaviour::Liar::new(lie, framework));
         let latest = Arc::default();
+        let gone = Arc::default();
         let make_wire = Box::new(move |stream| {
             let wire = DeflatedWire::new(lie, wire(lie, stream));
             let wire = match lie {
                 Lie::DeflateOneForAll => wire.sharing(Arc::clone(&latest)),
+                Lie::DeflateLosesBehindLeaver => wire.noting(Arc::clone(&gone)),
                 _ => wire,
             };
             Ok(Arc::new(wire) as Arc<dyn Wire>)
