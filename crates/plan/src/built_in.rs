@@ -12,7 +12,7 @@ struct BuiltIn {
     read: OnceLock<DialectFile>,
 }
 
-// `FILES`, all of them, sorted by their names.
+// `FILES`: all of them, sorted by their names.
 include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
 
 impl BuiltIn {

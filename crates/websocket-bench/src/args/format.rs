@@ -91,8 +91,8 @@ fn named(name: &str) -> Option<ServerType> {
     built_in_dialect(name).map(ServerType::File)
 }
 
-/// Takes any of the names. Help and errors list them with what each file says of itself, and alone have
-/// all files read.
+/// Takes any of the names. Only help and errors read all files: they list the names with what each file
+/// says of itself.
 #[derive(Clone)]
 struct Names;
 
