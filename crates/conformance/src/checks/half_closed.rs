@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const BATCHES: usize = 4;
+const BATCHES: usize = 2;
 
 /// Of a batch, those that never open.
 const UNOPENED: usize = 10;
@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "protocol-no-half-closed-sockets",
     section: "protocol, Limits",
-    description: "Opens and ends 200 connections, 50 at a time: with a close frame, without one, \
+    description: "Opens and ends 100 connections, 50 at a time: with a close frame, without one, \
                   within a frame, by a reset, and before or within the handshake.",
     expectation: "the server closes its sockets, too: none of them stays in CLOSE_WAIT",
     scope: Scope::Sockets,

@@ -49,8 +49,8 @@ fn target(server: &LiarServer, lie: Lie, framework: Framework, timeout: Duration
 }
 
 /// Send 16 to a hundred megabytes each, of which no other check sends more than two, or tens of thousands of
-/// frames.
-const LARGE: [&str; 8] = [
+/// frames, or open a hundred connections and more.
+const LARGE: [&str; 10] = [
     "protocol-many-messages",
     "rfc6455-5.4-many-fragments",
     "protocol-limit-accepted",
@@ -59,6 +59,8 @@ const LARGE: [&str; 8] = [
     "protocol-limit-refused-in-fragments",
     "protocol-large-broadcasts-at-once",
     "protocol-limit-slow-client",
+    "protocol-churn",
+    "protocol-no-half-closed-sockets",
 ];
 
 /// Of all checks; those that lie about something else are asked the large ones with `TESTS=long` alone.
