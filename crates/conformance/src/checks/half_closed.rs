@@ -23,8 +23,9 @@ const BATCHES: usize = 2;
 /// Of a batch, those that never open.
 const UNOPENED: usize = 10;
 
-/// Between two looks at the tables.
-const LOOK: Duration = Duration::from_millis(20);
+/// Between two looks at the tables, which may have tens of thousands of sockets in TIME_WAIT: a look takes
+/// milliseconds.
+const LOOK: Duration = Duration::from_millis(100);
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "protocol-no-half-closed-sockets",
