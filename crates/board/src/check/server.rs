@@ -110,10 +110,12 @@ impl Used<'_> {
             ));
             return false;
         };
-        if let (Some(idle), [first, ..]) = (self.idle, series.rows.as_slice()) {
+        if let Some(idle) = self.idle {
             for kind in &KINDS {
                 let name = format!("{}idle.{}", self.before, kind.name);
-                let (idle, first) = ((kind.of)(idle), (kind.in_row)(first));
+                // The reading while idle is the first of all: on a busy machine it ends after an interval.
+                let first = series.rows.iter().find_map(kind.in_row);
+                let idle = (kind.of)(idle);
                 claims.at_most(&name, idle, by, first);
                 claims.at_least(&name, idle, by, first.map(|_| 0));
             }

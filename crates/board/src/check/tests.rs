@@ -260,6 +260,22 @@ fn what_a_step_used_is_held_against_its_part_of_the_series() {
 }
 
 #[test]
+fn a_reading_of_the_idle_server_that_came_late_is_in_a_later_interval() {
+    let mut of = whole("ticker");
+    let series = of.server_series.as_mut().unwrap();
+    let mut first = series.rows[0];
+    (first.proportional_bytes, first.sockets_bytes) = (None, None);
+    series.rows.insert(0, first);
+    let record = value(&of);
+    assert_eq!(found(&record), [""; 0]);
+    for kind in ["proportional_bytes", "sockets_bytes"] {
+        let mut changed = record.clone();
+        changed["idle"][kind] = json!(u64::MAX);
+        assert_ne!(found(&changed), [""; 0], "{kind}");
+    }
+}
+
+#[test]
 fn the_parts_of_the_processor_time_are_held_against_the_whole() {
     let mut of = whole("ticker");
     let step = &mut of.server_steps[0];
