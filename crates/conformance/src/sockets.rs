@@ -10,8 +10,8 @@ use procfs::net::{TcpNetEntries, TcpNetEntry, TcpState};
 use std::io;
 use std::net::TcpStream;
 
-/// Of the thread and not of the process, which may have begun in another namespace. A server that listens
-/// on both versions of IP has all its connections in the second.
+/// Those of the thread: its process may have begun in another namespace. A server that listens on both
+/// versions of IP has all its connections in the second table.
 const TABLES: [&str; 2] = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
 
 /// The server's ends that are in the tables: for each the port of its client, and its state.

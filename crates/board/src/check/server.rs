@@ -113,7 +113,8 @@ impl Used<'_> {
         if let Some(idle) = self.idle {
             for kind in &KINDS {
                 let name = format!("{}idle.{}", self.before, kind.name);
-                // The reading while idle is the first of all: on a busy machine it ends after an interval.
+                // The first reading is that of the idle server. A busy machine may need a whole interval for
+                // it, and then the first row has none.
                 let first = series.rows.iter().find_map(kind.in_row);
                 let idle = (kind.of)(idle);
                 claims.at_most(&name, idle, by, first);

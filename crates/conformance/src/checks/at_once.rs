@@ -106,22 +106,23 @@ fn send(client: &mut Client, frames: &[Vec<u8>], sent: &Sent) -> Result<Heard, F
 /// Broadcasts of which every client is to get each once.
 pub(super) struct Sent {
     payloads: Vec<Payload>,
-    /// So many in a row are of one sender.
+    /// How many consecutive payloads each sender has.
     each: usize,
-    /// They come in the order of their sender, and none comes of those that were sent earlier.
+    /// Each sender's broadcasts arrive in the order in which it sent them, and none of an earlier check
+    /// arrives.
     is_ordered: bool,
 }
 
-/// What came of them.
+/// What a client has received of them.
 #[derive(Default)]
 pub(super) struct Heard {
-    /// Their numbers, as they came.
+    /// Their numbers, in the order in which they arrived.
     broadcasts: Vec<usize>,
     results: usize,
 }
 
 impl Sent {
-    /// Of payloads in the order in which they were made, so many of each sender.
+    /// Takes the payloads in the order in which they were made, `each` of them for every sender.
     pub(super) fn new(payloads: Vec<Payload>, each: usize, context: &Context<'_>) -> Self {
         Self {
             payloads,

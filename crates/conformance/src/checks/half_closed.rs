@@ -1,8 +1,8 @@
 //! Sockets that a server keeps of connections that their clients have ended (docs/protocol.md, Limits).
 //!
-//! Such a socket is in the state CLOSE_WAIT (RFC 9293, 3.3.2) until the server closes it. Sockets that a
-//! reset has ended are not in the kernel's tables; they are beside the others because a server may confuse
-//! what it does about each.
+//! Such a socket is in the state CLOSE_WAIT (RFC 9293, 3.3.2) until the server closes it. A reset removes a
+//! socket from the kernel's tables at once. Some connections are reset all the same, because a server may
+//! confuse the two ends.
 
 use super::residue::{AT_ONCE, close};
 use crate::check::{Check, Scope};

@@ -113,8 +113,8 @@ pub enum Lie {
     DeflateOneForAll,
     /// Marks its answers to messages without compression as compressed, which they are not.
     DeflateMarksAll,
-    /// Once a client that compresses has gone, compresses the next broadcast of more than 32,000 bytes
-    /// and does not send it, to each of the others that compress.
+    /// Once a client that compresses has gone, compresses the next broadcast of more than 32,000 bytes for
+    /// each other client that compresses, and does not send it.
     DeflateLosesBehindLeaver,
     /// Keeps a connection open that has RSV1 where it may not be.
     DeflateIgnoresRsv1,
