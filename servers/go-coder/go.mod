@@ -1,11 +1,11 @@
 module websocket-shootout/servers/go-coder
 
-go 1.23.0
+go 1.26.0
 
-// The library under measurement. It asks for Go 1.23.
+// The library under measurement.
 require github.com/coder/websocket v1.8.15
 
-// The broker's client, for several nodes. Newer ones ask for Go 1.24.
+// The broker's client, for several nodes.
 require github.com/nats-io/nats.go v1.47.0
 
 require (

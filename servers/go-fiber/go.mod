@@ -1,6 +1,6 @@
 module websocket-shootout/servers/go-fiber
 
-go 1.23
+go 1.26.0
 
 // The library under measurement.
 require (

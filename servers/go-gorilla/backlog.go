@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
 const (
 	maxBacklog = 64 << 20        // bytes, docs/protocol.md, "Limits"
+	maxBatch   = 1 << 20         // bytes that are written together, about
+	maxFrames  = 1024            // that writev takes
 	closeGrace = 2 * time.Second // for a peer that does not finish the closing handshake
 )
 
@@ -33,6 +37,14 @@ func (l listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
+// batch is frames that are written together.
+type batch struct {
+	frames net.Buffers
+	size   int // bytes in frames
+}
+
+func (b *batch) full() bool { return len(b.frames) == maxFrames || b.size >= maxBatch }
+
 // conn is a TCP connection whose Write never waits. What the socket does not
 // take at once is kept, up to maxBacklog, and written by a goroutine that lives
 // until nothing is left. A connection that would keep more is cut off.
@@ -46,9 +58,13 @@ type conn struct {
 	mu       sync.Mutex
 	drained  sync.Cond // draining has become false
 	draining bool
-	backlog  []byte // what drain has still to take
-	kept     int    // bytes in backlog and in drain's hands
-	err      error  // of every further Write
+	backlog  []batch // what drain has still to take
+	kept     int     // bytes in backlog and in drain's hands
+	err      error   // of every further Write
+
+	// Nobody changes the data frames that come now, so that Write may keep them
+	// without a copy.
+	shared atomic.Bool
 
 	// Argument and results of try; fields, as captured variables would be three
 	// allocations for each message.
@@ -74,14 +90,27 @@ func (c *conn) Write(p []byte) (int, error) {
 		return n, c.err
 	}
 	if len(rest) > 0 {
-		c.backlog = append(c.backlog, rest...)
-		c.kept += len(rest)
+		// The library may write a control frame at any time.
+		if isControl := p[0]&0x08 != 0; isControl || !c.shared.Load() {
+			rest = bytes.Clone(rest)
+		}
+		c.keep(rest)
 		if !c.draining {
 			c.draining = true
 			go c.drain()
 		}
 	}
 	return len(p), nil
+}
+
+func (c *conn) keep(frame []byte) {
+	if n := len(c.backlog); n == 0 || c.backlog[n-1].full() {
+		c.backlog = append(c.backlog, batch{})
+	}
+	last := &c.backlog[len(c.backlog)-1]
+	last.frames = append(last.frames, frame)
+	last.size += len(frame)
+	c.kept += len(frame)
 }
 
 // writeNow writes what the socket takes without waiting.
@@ -110,12 +139,13 @@ func (c *conn) drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.backlog) > 0 && c.err == nil {
-		batch := c.backlog
-		c.backlog = nil
+		next := c.backlog[0]
+		c.backlog[0] = batch{}
+		c.backlog = c.backlog[1:]
 		c.mu.Unlock()
-		_, err := c.Conn.Write(batch)
+		_, err := next.frames.WriteTo(c.Conn)
 		c.mu.Lock()
-		c.kept -= len(batch)
+		c.kept -= next.size
 		if err != nil && c.err == nil {
 			c.err = err
 			c.Conn.Close()

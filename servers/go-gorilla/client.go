@@ -12,7 +12,7 @@ import (
 const maxMessage = 16 << 20 // bytes, docs/protocol.md, "Limits"
 
 // client is one connection. Any goroutine may send to it; no send waits for the
-// peer (conn.Write), and none reports an error: the reader meets it too.
+// peer, and none reports an error: the reader meets it too.
 type client struct {
 	mu   sync.Mutex      // the library allows one writer at a time
 	conn *websocket.Conn // nil when the handshake has failed
@@ -32,15 +32,18 @@ func (c *client) send(kind int, data []byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.conn.NetConn().(*conn).shared.Store(false)
 	c.conn.WriteMessage(kind, data)
 }
 
 func (c *client) sendPrepared(m *websocket.PreparedMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.conn != nil {
-		c.conn.WritePreparedMessage(m)
+	if c.conn == nil {
+		return
 	}
+	c.conn.NetConn().(*conn).shared.Store(true)
+	c.conn.WritePreparedMessage(m)
 }
 
 // readMessage is conn.ReadMessage, and at most one byte more than the largest
@@ -62,8 +65,8 @@ func (c *client) close(code int) {
 	c.send(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""))
 }
 
-// halfCloser is a conn; in the idiomatic variant the TCP connection itself, or the
-// TLS connection on it.
+// halfCloser is the TCP connection or the TLS connection on it; in the direct variant
+// a conn.
 type halfCloser interface {
 	net.Conn
 	CloseWrite() error

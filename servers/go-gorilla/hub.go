@@ -7,8 +7,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// members is the set of connected clients: a set, or a room in the idiomatic
-// variant.
+// members is the set of connected clients: a room, or a set in the direct variant.
 type members interface {
 	add(c *client)
 	remove(c *client)
@@ -30,7 +29,7 @@ type hub struct {
 	answer func(c *client, kind int, data []byte)
 }
 
-// set is the members of the default variant.
+// set is the members of the direct variant.
 type set struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}

@@ -4,7 +4,7 @@
 // This file holds the command line and the HTTP side. It does not know the
 // protocol (protocol.go), connections (client.go, and backlog.go for slow ones),
 // who is connected (hub.go) or subscribed (topics.go). room.go and outbox.go are
-// the idiomatic variant.
+// of the idiomatic variant, backlog.go is of the direct one.
 package main
 
 import (
@@ -39,9 +39,9 @@ func main() {
 	flag.StringVar(host, "address", *host, "the same as -host: a `host`")
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
 	rawEcho := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
-	idiomatic := flag.Bool("idiomatic", false, "a hub, and a queue and a writing goroutine per connection, as in the library's chat example")
+	direct := flag.Bool("direct", false, "write broadcasts in the sender's goroutine, in place of a queue and a writing goroutine per connection")
 	deflate := flag.Bool("deflate", false, "compress for clients that offer it")
-	tlsCert := flag.String("tls-cert", "", "serve TLS, with -idiomatic alone: PEM `file` with the certificate")
+	tlsCert := flag.String("tls-cert", "", "serve TLS, without -direct: PEM `file` with the certificate")
 	tlsKey := flag.String("tls-key", "", "PEM `file` with the key of that certificate")
 	version := flag.Bool("version", false, "print the version of gorilla/websocket and exit")
 	flag.Parse()
@@ -59,21 +59,22 @@ func main() {
 		fmt.Fprintln(os.Stderr, "go-gorilla-server: -tls-cert and -tls-key belong together: give both")
 		os.Exit(2)
 	}
-	if *tlsCert != "" && !*idiomatic {
-		fmt.Fprintln(os.Stderr, "go-gorilla-server: -tls-cert needs -idiomatic: a write over TLS may wait")
+	if *tlsCert != "" && *direct {
+		fmt.Fprintln(os.Stderr, "go-gorilla-server: -tls-cert goes without -direct: a write over TLS may wait")
 		os.Exit(2)
 	}
 
 	upgrader.EnableCompression = *deflate
-	tcp, err := net.Listen("tcp", net.JoinHostPort(*host, strconv.FormatUint(uint64(*port), 10)))
+	accepting, err := net.Listen("tcp", net.JoinHostPort(*host, strconv.FormatUint(uint64(*port), 10)))
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "go-gorilla-server: %v; choose another with -host or -port\n", err)
 		os.Exit(1)
 	}
-	h := &hub{members: newSet()}
-	var accepting net.Listener = listener{tcp.(*net.TCPListener)}
-	if *idiomatic {
-		h.members, accepting = newRoom(), tcp
+	h := &hub{}
+	if *direct {
+		h.members, accepting = newSet(), listener{accepting.(*net.TCPListener)}
+	} else {
+		h.members = newRoom()
 	}
 	h.answer = h.request
 	if *rawEcho {

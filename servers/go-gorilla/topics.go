@@ -46,7 +46,7 @@ func (s subscriptions) leaveAll(c *client) {
 	}
 }
 
-// topics are those of the default variant. Their lock is not that of the set of
+// topics are those of the direct variant. Their lock is not that of the set of
 // clients, so that no broadcast waits for it.
 type topics struct {
 	mu      sync.RWMutex

@@ -1,6 +1,6 @@
 module websocket-shootout/servers/go-gws
 
-go 1.21
+go 1.26.0
 
 // The library under measurement.
 require github.com/lxzan/gws v1.8.9

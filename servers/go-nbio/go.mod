@@ -1,6 +1,6 @@
 module websocket-shootout/servers/go-nbio
 
-go 1.19
+go 1.26.0
 
 // The library under measurement.
 require github.com/lesismal/nbio v1.6.8

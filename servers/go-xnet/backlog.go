@@ -10,6 +10,7 @@ import (
 
 const (
 	maxBacklog = 64 << 20        // bytes, docs/protocol.md, "Limits"
+	batchSize  = 64 << 10        // bytes of waiting messages that are written together, about
 	closeGrace = 2 * time.Second // for a peer that does not finish the closing handshake
 )
 
@@ -37,6 +38,9 @@ func (l listener) Accept() (net.Conn, error) {
 // take at once is kept, up to maxBacklog, and written by a goroutine that lives
 // until nothing is left. A connection that would keep more is cut off.
 //
+// A message behind that is not encoded before its turn: postpone keeps it as it is,
+// shared with other connections, and resume writes it.
+//
 // It embeds the interface: a *net.TCPConn would bring along the methods by which
 // net.Buffers and io.Copy write past Write.
 type conn struct {
@@ -47,8 +51,10 @@ type conn struct {
 	drained  sync.Cond // draining has become false
 	draining bool
 	backlog  []byte // what drain has still to take
-	kept     int    // bytes in backlog and in drain's hands
-	err      error  // of every further Write
+	waiting  []*message
+	kept     int // bytes in backlog, in drain's hands and in waiting
+	resume   func()
+	err      error // of every further Write
 
 	// Argument and results of try; fields, as captured variables would be three
 	// allocations for each message.
@@ -66,22 +72,65 @@ func (c *conn) Write(p []byte) (int, error) {
 		n, c.err = c.writeNow(p)
 	}
 	rest := p[n:]
-	if c.err == nil && c.kept+len(rest) > maxBacklog {
-		c.err = errTooSlow
-		c.Conn.Close()
-	}
-	if c.err != nil {
+	if !c.keep(len(rest)) {
 		return n, c.err
 	}
 	if len(rest) > 0 {
 		c.backlog = append(c.backlog, rest...)
-		c.kept += len(rest)
 		if !c.draining {
 			c.draining = true
 			go c.drain()
 		}
 	}
 	return len(p), nil
+}
+
+// keep makes room for n bytes. It reports false if they would exceed maxBacklog, or
+// the connection has ended.
+func (c *conn) keep(n int) bool {
+	if c.err == nil && c.kept+n > maxBacklog {
+		c.err = errTooSlow
+		c.Conn.Close()
+	}
+	if c.err != nil {
+		return false
+	}
+	c.kept += n
+	return true
+}
+
+// postpone keeps m if it has to wait. It reports false if m can be written now.
+func (c *conn) postpone(m *message) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.draining {
+		return false
+	}
+	if c.keep(m.size()) {
+		c.waiting = append(c.waiting, m)
+	}
+	return true
+}
+
+// next gives back a message that was postponed, or nil if it is not yet its turn.
+func (c *conn) next() *message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) == 0 || len(c.backlog) >= batchSize || c.err != nil {
+		return nil
+	}
+	m := c.waiting[0]
+	c.waiting[0] = nil
+	c.waiting = c.waiting[1:]
+	c.kept -= m.size()
+	return m
+}
+
+// onResume says what writes the messages that next gives back.
+func (c *conn) onResume(resume func()) {
+	c.mu.Lock()
+	c.resume = resume
+	c.mu.Unlock()
 }
 
 // writeNow writes what the socket takes without waiting.
@@ -109,7 +158,14 @@ func (c *conn) write(fd uintptr) bool {
 func (c *conn) drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.backlog) > 0 && c.err == nil {
+	for c.kept > 0 && c.err == nil {
+		if len(c.backlog) == 0 {
+			resume := c.resume
+			c.mu.Unlock()
+			resume()
+			c.mu.Lock()
+			continue
+		}
 		batch := c.backlog
 		c.backlog = nil
 		c.mu.Unlock()

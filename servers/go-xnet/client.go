@@ -44,7 +44,19 @@ func (c *client) send(m *message) {
 		return
 	}
 	c.closed = m.opcode == websocket.CloseFrame
-	codec.Send(c.ws, m)
+	if !c.conn.(*conn).postpone(m) {
+		codec.Send(c.ws, m)
+	}
+}
+
+// resume writes messages that were postponed.
+func (c *client) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tcp := c.conn.(*conn)
+	for m := tcp.next(); m != nil; m = tcp.next() {
+		codec.Send(c.ws, m)
+	}
 }
 
 // read has c's messages answered until the connection ends, and sends the close

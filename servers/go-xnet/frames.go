@@ -23,6 +23,9 @@ type message struct {
 	data   []byte
 }
 
+// size is that of its frame, or a little more.
+func (m *message) size() int { return maxHeader + len(m.data) }
+
 // codec writes a *message as one frame.
 var codec = websocket.Codec{Marshal: func(v any) ([]byte, byte, error) {
 	m := v.(*message)

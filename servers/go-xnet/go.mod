@@ -1,7 +1,6 @@
 module websocket-shootout/servers/go-xnet
 
-go 1.19
+go 1.26.0
 
-// The library under measurement. v0.35.0 is the last release that Debian 12's
-// Go 1.19 builds; see README.md.
-require golang.org/x/net v0.35.0
+// The library under measurement. It asks for Go 1.26.
+require golang.org/x/net v0.62.0

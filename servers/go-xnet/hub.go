@@ -79,6 +79,9 @@ func (h *hub) serve(answer func(*client, *message)) http.HandlerFunc {
 			Handler: func(ws *websocket.Conn) {
 				upgraded = true
 				c.ws = ws
+				if c.out == nil {
+					c.conn.(*conn).onResume(c.resume)
+				}
 				c.mu.Unlock()
 				if c.out != nil {
 					go c.write()
