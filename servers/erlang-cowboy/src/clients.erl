@@ -48,14 +48,19 @@ deliver(Clients, {_Type, Payload}, Message, Sender) ->
         Clients).
 
 %% The bytes that wait with these. The client may have ended since the list of clients was made, and
-%% another one have its count.
+%% another one have its count, which then stays as it is.
 charge(Counts, Slot, Size) ->
-    Count = atomics:add_get(Counts, index(Slot), Size),
+    charge(Counts, Slot, Size, atomics:get(Counts, index(Slot))).
+
+charge(Counts, Slot, Size, Count) ->
     case earlier(Slot) of
         Earlier when Earlier =:= Count bsr ?BYTES_BITS ->
-            Count band (1 bsl ?BYTES_BITS - 1);
+            Charged = Count + Size,
+            case atomics:compare_exchange(Counts, index(Slot), Count, Charged) of
+                ok -> Charged band (1 bsl ?BYTES_BITS - 1);
+                Now -> charge(Counts, Slot, Size, Now)
+            end;
         _ ->
-            atomics:sub(Counts, index(Slot), Size),
             gone
     end.
 

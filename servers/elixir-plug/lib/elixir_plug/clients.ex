@@ -53,14 +53,19 @@ defmodule ElixirPlug.Clients do
   end
 
   # The bytes that wait with these. The client may have ended since the list of clients was
-  # made, and another one have its count.
-  defp charge(counts, slot, size) do
-    count = :atomics.add_get(counts, index(slot), size)
+  # made, and another one have its count, which then stays as it is.
+  defp charge(counts, slot, size),
+    do: charge(counts, slot, size, :atomics.get(counts, index(slot)))
 
+  defp charge(counts, slot, size, count) do
     if count >>> @bytes_bits == earlier(slot) do
-      count &&& (1 <<< @bytes_bits) - 1
+      charged = count + size
+
+      case :atomics.compare_exchange(counts, index(slot), count, charged) do
+        :ok -> charged &&& (1 <<< @bytes_bits) - 1
+        now -> charge(counts, slot, size, now)
+      end
     else
-      :atomics.sub(counts, index(slot), size)
       :gone
     end
   end
