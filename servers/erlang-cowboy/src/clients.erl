@@ -48,20 +48,23 @@ deliver(Clients, {_Type, Payload}, Message, Sender) ->
         Clients).
 
 %% The bytes that wait with these. The client may have ended since the list of clients was made, and
-%% another one have its count, which then stays as it is.
+%% another one have its count.
 charge(Counts, Slot, Size) ->
-    charge(Counts, Slot, Size, atomics:get(Counts, index(Slot))).
-
-charge(Counts, Slot, Size, Count) ->
+    Count = atomics:add_get(Counts, index(Slot), Size),
     case earlier(Slot) of
         Earlier when Earlier =:= Count bsr ?BYTES_BITS ->
-            Charged = Count + Size,
-            case atomics:compare_exchange(Counts, index(Slot), Count, Charged) of
-                ok -> Charged band (1 bsl ?BYTES_BITS - 1);
-                Now -> charge(Counts, Slot, Size, Now)
-            end;
+            Count band (1 bsl ?BYTES_BITS - 1);
         _ ->
+            take_back(Counts, index(Slot), Size, Count),
             gone
+    end.
+
+%% Unless the count has been given to the next client meanwhile, and begun anew.
+take_back(Counts, Index, Size, Count) ->
+    case atomics:compare_exchange(Counts, Index, Count, Count - Size) of
+        ok -> ok;
+        Now when Now bsr ?BYTES_BITS =:= Count bsr ?BYTES_BITS -> take_back(Counts, Index, Size, Now);
+        _ -> ok
     end.
 
 %% Counts a frame off that the client has taken out of its mailbox.

@@ -62,20 +62,24 @@ defmodule ElixirCowboy.Clients do
   end
 
   # The bytes that wait with these. The client may have ended since the list of clients was
-  # made, and another one have its count, which then stays as it is.
-  defp charge(counts, slot, size),
-    do: charge(counts, slot, size, :atomics.get(counts, index(slot)))
+  # made, and another one have its count.
+  defp charge(counts, slot, size) do
+    count = :atomics.add_get(counts, index(slot), size)
 
-  defp charge(counts, slot, size, count) do
     if count >>> @bytes_bits == earlier(slot) do
-      charged = count + size
-
-      case :atomics.compare_exchange(counts, index(slot), count, charged) do
-        :ok -> charged &&& (1 <<< @bytes_bits) - 1
-        now -> charge(counts, slot, size, now)
-      end
+      count &&& (1 <<< @bytes_bits) - 1
     else
+      take_back(counts, index(slot), size, count)
       :gone
+    end
+  end
+
+  # Unless the count has been given to the next client meanwhile, and begun anew.
+  defp take_back(counts, index, size, count) do
+    case :atomics.compare_exchange(counts, index, count, count - size) do
+      :ok -> :ok
+      now when now >>> @bytes_bits == count >>> @bytes_bits -> take_back(counts, index, size, now)
+      _ -> :ok
     end
   end
 
