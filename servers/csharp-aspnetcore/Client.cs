@@ -12,7 +12,7 @@ readonly record struct Message(WebSocketMessageType Type, byte[] Payload);
 sealed class Client(Action abort)
 {
     // Bytes; docs/protocol.md, "Limits".
-    const int LargestMessage = 16 * 1024 * 1024;
+    public const int LargestMessage = 16 * 1024 * 1024;
     const long MostQueued = 64L * 1024 * 1024;
 
     const int BufferSize = 4096;

@@ -1,4 +1,5 @@
 using System.Net.WebSockets;
+using Microsoft.AspNetCore.Http.Connections;
 using Shootout;
 
 // The server of docs/protocol.md on ASP.NET Core; it runs until a signal ends the process.
@@ -22,6 +23,7 @@ var builder = WebApplication.CreateSlimBuilder();
 builder.Logging.ClearProviders();
 builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(options.Address, options.Port));
 builder.WebHost.UseSockets(sockets => sockets.Backlog = 4096); // the kernel lowers it to net.core.somaxconn
+builder.Services.AddSignalR(signalr => signalr.MaximumReceiveMessageSize = Client.LargestMessage);
 builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(1));
 
 var app = builder.Build();
@@ -30,6 +32,7 @@ app.UseWebSockets(new WebSocketOptions { KeepAliveInterval = Timeout.InfiniteTim
 var protocol = new Protocol(new Hub());
 app.MapGet("/ws", ServeProtocol);
 app.MapGet("/raw", ServeRawEcho);
+app.MapHub<SignalRHub>("/signalr", signalr => signalr.Transports = HttpTransportType.WebSockets);
 
 try
 {

@@ -1,6 +1,6 @@
 import Config
 
-# Read at every start: HOST, PORT and ADAPTER (bandit or cowboy).
+# Read at every start: HOST, PORT and ADAPTER (bandit, bandit-timeout or cowboy).
 
 host = System.get_env("HOST", "127.0.0.1")
 port = System.get_env("PORT", "4000")
@@ -22,34 +22,42 @@ address =
 
 socket = [backlog: 4096, nodelay: true]
 
-{endpoint, http} =
+bandit = [
+  thousand_island_options: [
+    num_connections: :infinity,
+    # Milliseconds; its 15 s are for requests that are to be finished.
+    shutdown_timeout: 1_000,
+    transport_options: socket
+  ]
+]
+
+cowboy = [
+  transport_options: [
+    max_connections: :infinity,
+    shutdown: :brutal_kill,
+    socket_opts: socket
+  ]
+]
+
+{endpoint, module, http} =
   case adapter do
     "bandit" ->
-      {ElixirPhoenix.BanditEndpoint,
-       thousand_island_options: [
-         num_connections: :infinity,
-         # Milliseconds; its 15 s are for requests that are to be finished.
-         shutdown_timeout: 1_000,
-         transport_options: socket
-       ]}
+      {ElixirPhoenix.BanditEndpoint, Bandit.PhoenixAdapter, bandit}
+
+    "bandit-timeout" ->
+      {ElixirPhoenix.BanditTimeoutEndpoint, Bandit.PhoenixAdapter, bandit}
 
     "cowboy" ->
-      {ElixirPhoenix.CowboyEndpoint,
-       transport_options: [
-         max_connections: :infinity,
-         shutdown: :brutal_kill,
-         socket_opts: socket
-       ]}
+      {ElixirPhoenix.CowboyEndpoint, Phoenix.Endpoint.Cowboy2Adapter, cowboy}
 
     other ->
-      Mix.raise("ADAPTER=#{other}: give bandit or cowboy")
+      Mix.raise("ADAPTER=#{other}: give bandit, bandit-timeout or cowboy")
   end
 
 config :elixir_phoenix, endpoint: endpoint, host: host, port: port
 
 config :elixir_phoenix, endpoint,
-  adapter:
-    if(adapter == "bandit", do: Bandit.PhoenixAdapter, else: Phoenix.Endpoint.Cowboy2Adapter),
+  adapter: module,
   http: [ip: address, port: port] ++ http,
   pubsub_server: ElixirPhoenix.PubSub,
   # Load generators send any Origin or none.

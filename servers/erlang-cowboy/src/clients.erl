@@ -55,8 +55,16 @@ charge(Counts, Slot, Size) ->
         Earlier when Earlier =:= Count bsr ?BYTES_BITS ->
             Count band (1 bsl ?BYTES_BITS - 1);
         _ ->
-            atomics:sub(Counts, index(Slot), Size),
+            take_back(Counts, index(Slot), Size, Count),
             gone
+    end.
+
+%% Unless the count has been given to the next client meanwhile, and begun anew.
+take_back(Counts, Index, Size, Count) ->
+    case atomics:compare_exchange(Counts, Index, Count, Count - Size) of
+        ok -> ok;
+        Now when Now bsr ?BYTES_BITS =:= Count bsr ?BYTES_BITS -> take_back(Counts, Index, Size, Now);
+        _ -> ok
     end.
 
 %% Counts a frame off that the client has taken out of its mailbox.

@@ -60,8 +60,17 @@ defmodule ElixirPlug.Clients do
     if count >>> @bytes_bits == earlier(slot) do
       count &&& (1 <<< @bytes_bits) - 1
     else
-      :atomics.sub(counts, index(slot), size)
+      take_back(counts, index(slot), size, count)
       :gone
+    end
+  end
+
+  # Unless the count has been given to the next client meanwhile, and begun anew.
+  defp take_back(counts, index, size, count) do
+    case :atomics.compare_exchange(counts, index, count, count - size) do
+      :ok -> :ok
+      now when now >>> @bytes_bits == count >>> @bytes_bits -> take_back(counts, index, size, now)
+      _ -> :ok
     end
   end
 
