@@ -16,7 +16,7 @@ use hyper::header::SEC_WEBSOCKET_VERSION;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::future::ready;
 use std::pin::pin;
@@ -47,7 +47,10 @@ impl Server {
         // Fails when the connection is gone already.
         let _ = stream.set_nodelay(true);
         let service = service_fn(|request| ready(Ok::<_, Infallible>(self.upgrade(request))));
-        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        let connection = http1::Builder::new()
+            // hyper's limit for a request's head, which it does not keep without a timer.
+            .timer(TokioTimer::new())
+            .serve_connection(TokioIo::new(stream), service);
         // Its errors are those of one client.
         let _ = connection.with_upgrades().await;
     }

@@ -23,8 +23,11 @@ const MAX_MESSAGE: usize = 16 << 20;
 /// Messages that are put into the library's queue before it is flushed.
 const BATCH: usize = 256;
 
-/// For a peer that does not finish a handshake, the opening or the closing one.
-const GRACE: Duration = Duration::from_secs(2);
+/// For a peer that does not finish the opening handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// For a peer that does not finish the closing handshake.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
 type Socket = WebSocketStream<TcpStream>;
 
@@ -52,14 +55,15 @@ impl Server {
         // Fails when the connection is gone already.
         let _ = stream.set_nodelay(true);
         let (outbox, queue) = Outbox::new();
-        // A client that has read the response must get every broadcast from there on, and the
-        // library writes the response before it tells. So the client is entered when its request
-        // is there.
-        if stream.readable().await.is_err() {
-            return;
-        }
-        let client = self.clients.enter(outbox);
-        if let Ok(Ok(request)) = timeout(GRACE, server_handshake(&mut stream)).await {
+        let handshake = async {
+            // A client that has read the response must get every broadcast from there on, and the
+            // library writes the response before it tells. So the client is entered when its
+            // request is there.
+            stream.peek(&mut [0]).await?;
+            let client = self.clients.enter(outbox);
+            Ok::<_, Error>((client, server_handshake(&mut stream).await?))
+        };
+        if let Ok(Ok((client, request))) = timeout(HANDSHAKE, handshake).await {
             let (config, behind) = (self.config.clone(), request.leftover);
             let socket =
                 WebSocketStream::from_raw_with_leftover(stream, Role::Server, config, behind);
@@ -81,7 +85,7 @@ impl Server {
             select! {
                 refused = &mut reading => refused,
                 // The reader meets the same error, or is in the closing handshake.
-                _ = &mut writing => return drop(timeout(GRACE, reading).await),
+                _ = &mut writing => return drop(timeout(CLOSE_GRACE, reading).await),
                 () = client.overflown() => return,
             }
         };
@@ -89,7 +93,7 @@ impl Server {
         let mut socket = sink.reunite(stream).expect("two halves of one socket");
         if let Some(code) = refused {
             let close = Message::Close(Some(CloseReason::new(code, "")));
-            let _ = timeout(GRACE, socket.send(close)).await;
+            let _ = timeout(CLOSE_GRACE, socket.send(close)).await;
         }
         finish(socket.into_inner()).await;
     }
@@ -154,7 +158,7 @@ async fn write(
 /// Closing a socket that holds unread input resets it, and the peer may then never see the close
 /// frame; so the sending half is closed first and the input read to its end.
 async fn finish(mut stream: TcpStream) {
-    let _ = timeout(GRACE, async {
+    let _ = timeout(CLOSE_GRACE, async {
         stream.shutdown().await?;
         io::copy(&mut stream, &mut io::sink()).await
     })

@@ -28,6 +28,9 @@ const READ_BUFFER: usize = 4 << 10;
 /// Messages that are put into the library's buffer before it is flushed.
 const BATCH: usize = 256;
 
+/// For a peer that does not finish the opening handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
 /// For a peer that does not finish the closing handshake.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
@@ -51,8 +54,9 @@ impl Server {
             client = Some(self.clients.enter(outbox));
             Ok(response)
         };
-        let handshake = accept_hdr_async_with_config(stream, enter, Some(config())).await;
-        if let (Ok(socket), Some(client)) = (handshake, client) {
+        let handshake = accept_hdr_async_with_config(stream, enter, Some(config()));
+        let handshake = timeout(HANDSHAKE, handshake).await;
+        if let (Ok(Ok(socket)), Some(client)) = (handshake, client) {
             self.converse(socket, &client, queue).await;
         }
     }

@@ -21,8 +21,11 @@ const MAX_MESSAGE: usize = 16 << 20;
 /// Messages that are put into the library's queue before it is flushed.
 const BATCH: usize = 256;
 
-/// For a peer that does not finish a handshake, the opening or the closing one.
-const GRACE: Duration = Duration::from_secs(2);
+/// For a peer that does not finish the opening handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// For a peer that does not finish the closing handshake.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
 type Socket = WebSocketStream<TcpStream>;
 
@@ -36,16 +39,17 @@ impl Server {
         // Fails when the connection is gone already.
         let _ = stream.set_nodelay(true);
         let (outbox, queue) = Outbox::new();
-        // A client that has read the response must get every broadcast from there on, and the
-        // library writes the response before it tells. So the client is entered when its request
-        // is there.
-        if stream.readable().await.is_err() {
-            return;
-        }
-        let client = self.clients.enter(outbox);
-        let limits = Limits::default().max_payload_len(Some(MAX_MESSAGE));
-        let builder = ServerBuilder::new().limits(limits);
-        if let Ok(Ok((_, socket))) = timeout(GRACE, builder.accept(stream)).await {
+        let handshake = async {
+            // A client that has read the response must get every broadcast from there on, and the
+            // library writes the response before it tells. So the client is entered when its
+            // request is there.
+            stream.peek(&mut [0]).await?;
+            let client = self.clients.enter(outbox);
+            let limits = Limits::default().max_payload_len(Some(MAX_MESSAGE));
+            let (_, socket) = ServerBuilder::new().limits(limits).accept(stream).await?;
+            Ok::<_, Error>((client, socket))
+        };
+        if let Ok(Ok((client, socket))) = timeout(HANDSHAKE, handshake).await {
             self.converse(socket, &client, queue).await;
         }
     }
@@ -63,7 +67,7 @@ impl Server {
             select! {
                 too_long = &mut reading => too_long,
                 // The reader meets the same error, or is in the closing handshake.
-                _ = &mut writing => return drop(timeout(GRACE, reading).await),
+                _ = &mut writing => return drop(timeout(CLOSE_GRACE, reading).await),
                 () = client.overflown() => return,
             }
         };
@@ -98,7 +102,7 @@ impl Server {
 /// of several.
 async fn refuse(socket: &mut Socket) {
     let close = Message::close(Some(CloseCode::MESSAGE_TOO_BIG), "");
-    let _ = timeout(GRACE, async {
+    let _ = timeout(CLOSE_GRACE, async {
         match socket.send(close).await {
             Err(Error::AlreadyClosed) => socket.flush().await,
             sent => sent,
@@ -139,7 +143,7 @@ async fn write(
 /// Closing a socket that holds unread input resets it, and the peer may then never see the close
 /// frame; so the sending half is closed first and the input read to its end.
 async fn finish(mut stream: TcpStream) {
-    let _ = timeout(GRACE, async {
+    let _ = timeout(CLOSE_GRACE, async {
         stream.shutdown().await?;
         io::copy(&mut stream, &mut io::sink()).await
     })

@@ -28,8 +28,11 @@ const MAX_MESSAGE: usize = 16 << 20;
 /// Messages that are taken from the queue at once.
 const BATCH: usize = 256;
 
-/// For a peer that does not finish a handshake, the opening or the closing one.
-const GRACE: Duration = Duration::from_secs(2);
+/// For a peer that does not finish the opening handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// For a peer that does not finish the closing handshake.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
 type Parts<'a> =
     WebSocketPartsOwned<(), Xorshift64, &'a mut OwnedReadHalf, &'a mut OwnedWriteHalf, false>;
@@ -47,15 +50,16 @@ impl Server {
         // Fails when the connection is gone already.
         let _ = stream.set_nodelay(true);
         let (outbox, queue) = Outbox::new();
-        // A client that has read the response must get every broadcast from there on, and the
-        // library writes the response before it tells. So the client is entered when its request
-        // is there.
-        if stream.readable().await.is_err() {
-            return;
-        }
-        let client = self.clients.enter(outbox);
-        let acceptor = WebSocketAcceptor::default().no_masking(false);
-        let Ok(Ok(mut socket)) = timeout(GRACE, acceptor.accept(stream)).await else {
+        let handshake = async {
+            // A client that has read the response must get every broadcast from there on, and the
+            // library writes the response before it tells. So the client is entered when its
+            // request is there.
+            stream.peek(&mut [0]).await?;
+            let client = self.clients.enter(outbox);
+            let acceptor = WebSocketAcceptor::default().no_masking(false);
+            Ok::<_, Error>((client, acceptor.accept(stream).await?))
+        };
+        let Ok(Ok((client, mut socket))) = timeout(HANDSHAKE, handshake).await else {
             return;
         };
         socket.set_max_payload_len(MAX_MESSAGE + 1); // the first size that is refused
@@ -92,13 +96,13 @@ impl Server {
             closing = &mut reading => closing,
             // The reader meets the same error, or is in the closing handshake.
             written = &mut writing => {
-                let _ = timeout(GRACE, reading).await;
+                let _ = timeout(CLOSE_GRACE, reading).await;
                 return written.is_ok();
             }
             () = client.overflown() => return false,
         };
         client.leave();
-        closing && matches!(timeout(GRACE, writing).await, Ok(Ok(())))
+        closing && matches!(timeout(CLOSE_GRACE, writing).await, Ok(Ok(())))
     }
 
     /// Answers messages until the connection ends, and says whether a close frame is in the queue.
@@ -190,7 +194,7 @@ fn close(client: &Client, error: &Error) -> bool {
 /// Closing a socket that holds unread input resets it, and the peer may then never see the close
 /// frame; so the sending half is closed first and the input read to its end.
 async fn finish(mut input: OwnedReadHalf, mut output: OwnedWriteHalf) {
-    let _ = timeout(GRACE, async {
+    let _ = timeout(CLOSE_GRACE, async {
         output.shutdown().await?;
         io::copy(&mut input, &mut io::sink()).await
     })
