@@ -64,6 +64,7 @@ my $daemon = Mojo::Server::Daemon->new(
   app         => app,
   listen      => ["http://$options{host}:$options{port}"],
   max_clients => 1_000_000,
+  backlog     => 4096,
   silent      => 1,
 );
 eval { $daemon->start; 1 } or do {

@@ -42,6 +42,7 @@ public final class Main {
                 "server.port", options.port(),
                 "server.tomcat.max-connections", -1,
                 "server.tomcat.accept-count", BACKLOG,
+                "spring.threads.virtual.enabled", options.virtualThreads(),
                 "logging.level.root", "off"));
         try {
             application.run();

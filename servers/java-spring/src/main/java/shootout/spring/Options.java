@@ -1,13 +1,14 @@
 package shootout.spring;
 
 /** The command line of the server. */
-record Options(String host, int port, boolean rawEcho, boolean version, boolean help) {
+record Options(String host, int port, boolean virtualThreads, boolean rawEcho, boolean version, boolean help) {
 
     static final String HELP = """
             java-spring-server: the websocket-shootout protocol on Spring
 
               --host HOST  address to listen on (default 127.0.0.1)
               --port N     TCP port (default 3034)
+              --virtual-threads  a virtual thread for each request (Java 21 or newer)
               --raw-echo   send every message back as it came, for Autobahn|Testsuite
               --version    print the versions of the libraries and exit
               --help       print this text and exit
@@ -17,6 +18,7 @@ record Options(String host, int port, boolean rawEcho, boolean version, boolean 
     static Options parse(String[] args) {
         String host = "127.0.0.1";
         int port = 3034;
+        boolean virtualThreads = false;
         boolean rawEcho = false;
         boolean version = false;
         boolean help = false;
@@ -24,13 +26,14 @@ record Options(String host, int port, boolean rawEcho, boolean version, boolean 
             switch (args[i]) {
                 case "--host" -> host = value(args, i++);
                 case "--port" -> port = number(args, i++, 65535);
+                case "--virtual-threads" -> virtualThreads = true;
                 case "--raw-echo" -> rawEcho = true;
                 case "--version" -> version = true;
                 case "--help" -> help = true;
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
             }
         }
-        return new Options(host, port, rawEcho, version, help);
+        return new Options(host, port, virtualThreads, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {
