@@ -5,6 +5,7 @@
 # apt fetches and checks from the mirror that this machine is configured for.
 set -eu
 umask 022
+test -n "${JAVA_HOME-}" && PATH="$JAVA_HOME/bin:$PATH"
 
 cd "$(dirname "$0")/.."
 build=$PWD/build

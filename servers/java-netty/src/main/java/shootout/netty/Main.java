@@ -19,6 +19,9 @@ public final class Main {
 
     private static final int MIB = 1024 * 1024;
 
+    /** The kernel lowers it to net.core.somaxconn. */
+    private static final int BACKLOG = 4096;
+
     private Main() {}
 
     public static void main(String[] args) {
@@ -47,6 +50,7 @@ public final class Main {
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
                 .channel(transport.channel())
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 // past the high mark a channel is unwritable, and ProtocolHandler closes it
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * MIB, 64 * MIB))
                 .childHandler(new ServerInitializer(
