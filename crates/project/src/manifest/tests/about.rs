@@ -65,9 +65,9 @@ fn a_runtime_needs_a_name_a_version_and_known_keys() {
         problem("name = \"Go\"", "name = \"Go\"\ncommand = [\"{port}\"]")
             .contains("{port} has no value before the server is started")
     );
-    assert_eq!(
-        problem("[runtime]", "[runtme]"),
-        "28:2: unknown key \"runtme\"; did you mean \"runtime\"?"
+    assert!(
+        problem("[runtime]", "[runtme]")
+            .ends_with("unknown key \"runtme\"; did you mean \"runtime\"?")
     );
 }
 
