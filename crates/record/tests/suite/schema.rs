@@ -2,8 +2,9 @@
 
 use crate::support::{record, step, value};
 use ::record::{
-    MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries, ServerStep,
-    Status, Switches, VERSION, autobahn_schema, measurement_schema, run_schema, selftest_schema,
+    Json, MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries,
+    ServerStep, Status, Switches, VERSION, autobahn_schema, measurement_schema, run_schema,
+    selftest_schema,
 };
 use plan::{Dialect, Workload, plan_schema};
 use serde_json::{Value, json};
