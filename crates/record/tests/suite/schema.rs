@@ -185,14 +185,12 @@ fn broken_measurements_are_refused() {
 
 /// As those of published rounds are.
 #[test]
-fn a_measurement_that_says_nothing_of_runtime_json_and_age_is_valid_and_read() {
+fn a_measurement_that_says_nothing_of_runtime_json_and_age_is_read() {
     let mut old = measurement();
     let server = old["server"].as_object_mut().unwrap();
     for key in ["runtime", "json", "released", "old_because"] {
         assert_eq!(server.remove(key), Some(json!(null)), "{key}");
     }
-    let schema = serde_json::to_value(measurement_schema()).unwrap();
-    jsonschema::validate(&schema, &old).unwrap();
     let read = Measurement::from_json(&old.to_string()).unwrap().server;
     assert_eq!((read.runtime, read.json, read.released), (None, None, None));
 }
