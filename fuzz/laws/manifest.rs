@@ -46,6 +46,7 @@ fn check_manifest(manifest: &Manifest) {
     assert_eq!(manifest.name, FOLDER);
     assert!(!manifest.ready_timeout.is_zero() && !manifest.grace.is_zero());
     assert_ne!(manifest.step_size, Some(0));
+    assert!(manifest.old_because.is_none() || manifest.released.is_some());
     for step in &manifest.build {
         assert!(!step.run.is_empty());
     }
@@ -77,6 +78,10 @@ fn check_variant(variant: &Variant) {
     assert!(!variant.dialects.is_empty() && !variant.workloads.is_empty());
     // The version is what the first group matched.
     assert!(variant.receipt.matches.captures_len() > 1);
+    for runtime in &variant.runtime {
+        assert!(!runtime.name.trim().is_empty() && !runtime.receipt.command.is_empty());
+        assert!(runtime.receipt.matches.captures_len() > 1);
+    }
     for service in &variant.services {
         assert!(!service.command.is_empty() && !service.ready_timeout.is_zero());
         assert!(service.variants.covers(&variant.name));

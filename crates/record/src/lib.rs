@@ -61,8 +61,8 @@ pub use judge::{
 };
 pub use latency::{EncodeError, Latency, Recorder, latency_text};
 pub use measurement::{
-    CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Pinning, ProxyUse,
-    ServerIdentity, ServerStep, Status, Switches,
+    CheckOutcome, CheckVerdict, Conformance, JsonReading, MEASUREMENT_FORMAT, Measurement, Pinning,
+    ProxyUse, ServerIdentity, ServerStep, Status, Switches,
 };
 pub use memory::Memory;
 pub use network::{Network, NetworkProbe, NetworkTraffic, NetworkUse};

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Value of `format` in a [`Measurement`].
 pub const MEASUREMENT_FORMAT: &str = "websocket-shootout/measurement";
 
+/// A version of a library is old where it is of an earlier year than this many before.
+const YEARS: u32 = 2;
+
 /// One server measured once, or the reason why not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
@@ -126,6 +129,54 @@ pub struct ServerIdentity {
     pub class: String,
     /// The library's version as the built server prints it.
     pub library_version: Option<String>,
+    /// What runs or compiled it, with its version: `Go 1.26.8`. Absent where the manifest does not say how
+    /// to ask, and in records from before.
+    #[serde(default)]
+    pub runtime: Option<String>,
+    /// How it reads a text message. Absent where it reads none, and in records from before.
+    #[serde(default)]
+    pub json: Option<JsonReading>,
+    /// The year in which this version of the library was released. Absent where the manifest does not have
+    /// it, and in records from before.
+    #[serde(default)]
+    pub released: Option<u32>,
+    /// Why no newer version is used. Absent where the manifest gives no reason, and in records from
+    /// before.
+    #[serde(default)]
+    pub old_because: Option<String>,
+}
+
+impl ServerIdentity {
+    /// The year of the library's version, where a measurement begun at `started` (RFC 3339) is more than
+    /// two calendar years younger.
+    pub fn old_in(&self, started: &str) -> Option<u32> {
+        let measured: u32 = started.get(..4)?.parse().ok()?;
+        self.released
+            .filter(|year| measured.saturating_sub(*year) > YEARS)
+    }
+}
+
+/// How a server reads a text message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum JsonReading {
+    /// It builds the whole message, with the payload as a tree of values.
+    Tree,
+    /// It reads the members and keeps the payload as the bytes that came.
+    Raw,
+    /// It is told one event after the other, or looks for members by itself, and builds neither.
+    Sax,
+}
+
+impl JsonReading {
+    /// The word in manifests and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Raw => "raw",
+            Self::Sax => "sax",
+        }
+    }
 }
 
 /// Whether a measurement has a result; every other value carries a reason.

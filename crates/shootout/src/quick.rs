@@ -83,7 +83,7 @@ mod tests {
     fn entry(name: &str, language: &str, more: &str) -> ServerFolder {
         let text = format!(
             "manifest = 1\nname = \"{name}\"\nlanguage = \"{language}\"\nlibrary = \"l\"\n\
-             homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\n{more}\n\
+             homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\njson = \"tree\"\n{more}\n\
              [run]\ncommand = [\"x\"]\npath = \"/\"\n\
              [version]\ncommand = [\"x\"]\nmatches = '(.)'\n\
              [supports]\ndialects = [\"text\"]\nworkloads = [\"broadcast\"]\n"

@@ -49,6 +49,7 @@ fn script(text: &str) -> Fixture {
                 command: vec!["true".into()],
                 matches: Regex::new("(.)").unwrap(),
             },
+            runtime: None,
             services: Vec::new(),
         },
     }

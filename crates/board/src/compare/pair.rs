@@ -69,6 +69,12 @@ pub(super) fn remarks(a: &Contestant, b: &Contestant) -> Vec<String> {
             shown(&b.version)
         ));
     }
+    if let (Some(one), Some(other)) = (&a.runtime, &b.runtime)
+        && one != other
+        && a.server == b.server
+    {
+        remarks.push(format!("the runtime is {one} / {other}"));
+    }
     let (one, other) = (&a.invocations[0], &b.invocations[0]);
     let mut machines = plans::machines(&one.run.environment, &other.run.environment);
     if one.pinning != other.pinning {

@@ -28,6 +28,8 @@ pub struct Contestant {
     pub dialect: Dialect,
     /// Version of the library.
     pub version: Option<String>,
+    /// What runs or compiled it.
+    pub runtime: Option<String>,
     /// Repetitions that have a result.
     pub invocations: Vec<Invocation>,
     /// Those that have none, each with the reason.
@@ -82,6 +84,7 @@ impl Side {
                 workload_name: of.1,
                 dialect: of.2,
                 version: None,
+                runtime: None,
                 invocations: Vec::new(),
                 without: Vec::new(),
             });
@@ -100,6 +103,7 @@ impl Side {
         let server = (measurement.server.name, measurement.server.variant);
         let row = self.row(Some(server), of);
         row.version = row.version.take().or(measurement.server.library_version);
+        row.runtime = row.runtime.take().or(measurement.server.runtime);
         let status = measurement.status;
         let told = || {
             let reason = measurement.reason.as_deref().unwrap_or("no reason given");

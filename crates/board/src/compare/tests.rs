@@ -320,6 +320,7 @@ fn what_else_differs_is_told() {
     let begun = |mut all: Vec<Measurement>, hour: u32| {
         for measurement in &mut all {
             measurement.server.library_version = Some(format!("1.{hour}"));
+            measurement.server.runtime = Some(format!("Go 1.2{hour}"));
             let run = measurement.run.as_mut().unwrap();
             run.started = format!("2026-01-02T{hour:02}:04:05Z");
             run.environment.kernel = format!("Linux {hour}");
@@ -334,6 +335,7 @@ fn what_else_differs_is_told() {
     let text = text::comparison(&found);
     for told in [
         "the library's version is 1.3 / 1.4",
+        "the runtime is Go 1.23 / Go 1.24",
         "kernel \"Linux 3\" / \"Linux 4\"",
         "one side was measured after the other, not in turn",
     ] {

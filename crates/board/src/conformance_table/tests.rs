@@ -9,7 +9,7 @@ const ECHO: &str = "rfc6455-5.5.1-close-echo";
 fn manifest(name: &str) -> Manifest {
     let text = format!(
         "manifest = 1\nname = \"{name}\"\nlanguage = \"L\"\nlibrary = \"l\"\n\
-         homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\n\
+         homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\njson = \"tree\"\n\
          [run]\ncommand = [\"x\"]\npath = \"/\"\n\
          [version]\ncommand = [\"x\"]\nmatches = '(.)'\n\
          [supports]\ndialects = [\"text\", \"binary\"]\nworkloads = [\"broadcast\"]\n\

@@ -5,8 +5,8 @@ use super::ranking::{CutOff, Leaving, MemoryKind, Row, Score, Step, grows};
 use super::subject::Subject;
 use super::table::{Cell, NOTHING};
 use super::words;
-use plan::{Life, Measure, Nanos, Plan, Reading, Workload};
-use record::{CompressionUse, CutRecord, Latency};
+use plan::{Dialect, Life, Measure, Nanos, Plan, Reading, Workload};
+use record::{CompressionUse, CutRecord, JsonReading, Latency};
 
 mod failover;
 
@@ -69,7 +69,7 @@ pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
     let plan = rows.iter().find_map(Row::plan);
     let request = rows[0].workload();
     let has = |of: fn(&Plan) -> bool| plan.is_some_and(of);
-    let mut columns = contestant();
+    let mut columns = contestant(rows);
     if subject.score == Score::Loss {
         columns.extend(failover::columns());
         columns.push(status());
@@ -136,8 +136,8 @@ fn status() -> Filled {
     )
 }
 
-fn contestant() -> Vec<Filled> {
-    vec![
+fn contestant(rows: &[Row<'_>]) -> Vec<Filled> {
+    let mut columns = vec![
         figure(
             "#",
             "Place among the rows that have a result; a range where the repetitions do not tell \
@@ -152,17 +152,39 @@ fn contestant() -> Vec<Filled> {
         }),
         word(
             "version",
-            "Version of the library, as the built server prints it.",
-            |row| Cell::word(row.server().library_version.as_deref().unwrap_or(NOTHING)),
+            "Version of the library, as the built server prints it; with its year, where that is more than \
+             two years before the measurement.",
+            |row| Cell::word(words::version(row).unwrap_or_else(|| NOTHING.to_owned())),
         ),
-        figure(
-            "clients",
-            "Clients of the last step within the limit: the median over the repetitions, of two in the \
-             middle the lower. ≥ where something other than the server ended the run. In brackets the 95 % interval of 4 \
-             repetitions or more, else the range.",
-            clients,
-        ),
-    ]
+    ];
+    if rows.iter().any(|row| row.server().runtime.is_some()) {
+        columns.push(word(
+            "runtime",
+            "What runs or compiled the server.",
+            |row| Cell::word(row.server().runtime.as_deref().unwrap_or(NOTHING)),
+        ));
+    }
+    let reads = |row: &Row<'_>| {
+        row.server()
+            .json
+            .filter(|_| row.dialect() != Dialect::Binary)
+    };
+    if rows.iter().any(|row| reads(row).is_some()) {
+        columns.push(word(
+            "JSON",
+            "How the server reads a message: the payload as a tree of values, raw as the bytes that came, or \
+             neither (sax).",
+            move |row| Cell::word(reads(row).map_or(NOTHING, JsonReading::name)),
+        ));
+    }
+    columns.push(figure(
+        "clients",
+        "Clients of the last step within the limit: the median over the repetitions, of two in the \
+         middle the lower. ≥ where something other than the server ended the run. In brackets the 95 % interval of 4 \
+         repetitions or more, else the range.",
+        clients,
+    ));
+    columns
 }
 
 fn latencies(request: Workload) -> [Filled; 3] {

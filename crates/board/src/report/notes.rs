@@ -1,4 +1,4 @@
-//! The numbered notes of a table: reasons, ends that were not the server's, waivers.
+//! The numbered notes of a table: reasons, ends that were not the server's, waivers, old versions.
 
 use super::ranking::{Carried, Row, grows};
 use super::{figures, words};
@@ -45,6 +45,7 @@ impl Notes {
             .chain(above_limit(row))
             .chain(cut_off(row))
             .chain(shared_places(row))
+            .chain(words::why_old(row))
             .map(|text| self.number(text, None))
             .collect();
         let checks = row

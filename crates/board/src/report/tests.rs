@@ -2,7 +2,7 @@
 
 use super::fixture::{measured, unmeasured, waived};
 use super::*;
-use record::{AutobahnCase, End, Json, Measurement, Status, VERSION};
+use record::{AutobahnCase, End, Json, JsonReading, Measurement, Status, VERSION};
 
 fn save(dir: &Path, name: &str, measurement: &Measurement) {
     fs::create_dir_all(dir).unwrap();
@@ -129,6 +129,63 @@ fn markdown_shows_every_text_as_it_is() {
     let table: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
     let columns = |line: &str| line.replace("\\|", "").matches('|').count();
     assert!(table.len() == 3 && table.iter().all(|line| columns(line) == columns(table[0])));
+}
+
+#[test]
+fn what_runs_a_row_and_how_it_reads_json_are_columns_where_a_record_has_them() {
+    let before = || measured("beta", 3, 9_000, End::OverLimit);
+    let titles = |all: &[Measurement]| {
+        let text = markdown::table(all);
+        let head = text.lines().find(|line| line.starts_with("| # |"));
+        head.unwrap().to_owned()
+    };
+    assert!(titles(&[before()]).contains("| version | clients |"));
+    let mut told = measured("alpha", 3, 9_000, End::OverLimit);
+    told.server.runtime = Some("Go 1.26.8".into());
+    told.server.json = Some(JsonReading::Sax);
+    let both = [told.clone(), before()];
+    assert!(titles(&both).contains("| version | runtime | JSON | clients |"));
+    let text = markdown::table(&both);
+    assert!(
+        text.contains("| alpha | default | 1.2.3 | Go 1.26.8 | sax |"),
+        "{text}"
+    );
+    assert!(
+        text.contains("| beta | default | 1.2.3 | – | – |"),
+        "{text}"
+    );
+    let html = |all: &[Measurement]| {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path().join("run");
+        for one in all {
+            save(&dir, &format!("{}.json", one.server.name), one);
+        }
+        report(&[dir], scratch.path()).1
+    };
+    assert!(html(&both).contains("Go 1.26.8"));
+    // No message of the binary dialect is JSON.
+    let binary = |mut one: Measurement| {
+        one.dialect = plan::Dialect::Binary;
+        one
+    };
+    assert!(titles(&both.map(binary)).contains("| version | runtime | clients |"));
+}
+
+#[test]
+fn an_old_version_has_its_year_and_a_note_with_the_reason() {
+    let mut old = measured("alpha", 3, 9_000, End::OverLimit);
+    old.server.released = Some(2023);
+    assert!(markdown::table(&[old.clone()]).contains("| 1.2.3 (2023) |"));
+    old.server.old_because = Some("Debian 12 has no newer one".into());
+    let text = markdown::table(&[old.clone()]);
+    let note = "libalpha 1.2.3 is of 2023: Debian 12 has no newer one";
+    assert!(
+        text.contains("| 1.2.3 (2023) |") && text.contains(note),
+        "{text}"
+    );
+    old.started = "2025-12-31T23:59:59Z".into();
+    let text = markdown::table(&[old]);
+    assert!(text.contains("| 1.2.3 |") && !text.contains(note), "{text}");
 }
 
 #[test]

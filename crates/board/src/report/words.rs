@@ -29,6 +29,25 @@ pub(crate) fn dialect(dialect: Dialect) -> &'static str {
     }
 }
 
+/// The library's version, with its year where that is old.
+pub(crate) fn version(row: &Row<'_>) -> Option<String> {
+    let version = row.server().library_version.clone()?;
+    Some(match row.old_version_of() {
+        Some(year) => format!("{version} ({year})"),
+        None => version,
+    })
+}
+
+/// Why the library's version is old, where it is.
+pub(crate) fn why_old(row: &Row<'_>) -> Option<String> {
+    let (year, server) = (row.old_version_of()?, row.server());
+    let (version, why) = (
+        server.library_version.as_ref()?,
+        server.old_because.as_ref()?,
+    );
+    Some(format!("{} {version} is of {year}: {why}", server.library))
+}
+
 pub(crate) fn end(end: End) -> &'static str {
     match end {
         End::OverLimit => "a step was above the limit",

@@ -6,7 +6,7 @@ use std::path::Path;
 fn manifest(name: &str, more: &str) -> String {
     format!(
         "manifest = 1\nname = \"{name}\"\nlanguage = \"L\"\nlibrary = \"l|l\"\n\
-         homepage = \"https://example.org\"\nclass = \"idiomatic\"\nsummary = \"s\"\n\
+         homepage = \"https://example.org\"\nclass = \"idiomatic\"\nsummary = \"s\"\njson = \"tree\"\n\
          [run]\ncommand = [\"x\"]\npath = \"/\"\n\
          [version]\ncommand = [\"x\"]\nmatches = '(.)'\n\
          [supports]\ndialects = [\"text\"]\nworkloads = [\"broadcast\"]\n{more}"

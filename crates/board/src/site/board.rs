@@ -16,7 +16,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Columns of a ranking that a row of the board says elsewhere.
-const SAID_ELSEWHERE: [&str; 6] = ["#", "server", "variant", "version", "clients", "status"];
+const SAID_ELSEWHERE: [&str; 8] = [
+    "#", "server", "variant", "version", "runtime", "JSON", "clients", "status",
+];
 /// Stands in the place of rows that have none.
 pub(super) const CEILING: &str = "ceiling";
 /// The column that stands first among the others.
@@ -97,6 +99,10 @@ pub(super) struct Ranked {
     pub(super) language: String,
     pub(super) class: String,
     pub(super) version: String,
+    /// The same with its year, where that is old.
+    pub(super) dated_version: String,
+    /// What runs or compiled it.
+    pub(super) runtime: Option<String>,
     pub(super) place: Cell,
     pub(super) figure: Cell,
     /// The interval of the figure, and over how many repetitions.
@@ -400,6 +406,8 @@ impl Made<'_> {
                 .library_version
                 .clone()
                 .unwrap_or_else(|| NOTHING.to_owned()),
+            dated_version: words::version(row).unwrap_or_else(|| NOTHING.to_owned()),
+            runtime: server.runtime.clone(),
             place: match row.place {
                 Some(place) => Cell {
                     text: place.to_string(),

@@ -102,3 +102,5 @@ mod front_tests;
 mod repeats_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod told_tests;

@@ -20,7 +20,7 @@ fn project(dir: &Path, servers: &[(&str, &str)]) -> Project {
         fs::create_dir_all(&folder).unwrap();
         let text = format!(
             "manifest = 1\nname = \"{name}\"\nlanguage = \"Any\"\nlibrary = \"lib\"\n\
-             homepage = \"https://example.org\"\nclass = \"idiomatic\"\nsummary = \"How.\"\n{more}\n\
+             homepage = \"https://example.org\"\nclass = \"idiomatic\"\nsummary = \"How.\"\njson = \"tree\"\n{more}\n\
              [run]\ncommand = [\"x\", \"{{port}}\"]\npath = \"/ws\"\n[version]\ncommand = [\"x\"]\n\
              matches = '(x)'\n[supports]\ndialects = [\"text\"]\nworkloads = [\"echo\", \"broadcast\"]\n"
         );

@@ -94,7 +94,7 @@ pub(crate) fn project(scratch: &Path) -> Project {
 fn manifest(name: &str, language: &str, more: &str) -> String {
     format!(
         "manifest = 1\nname = \"{name}\"\nlanguage = \"{language}\"\nlibrary = \"lib {name}\"\n\
-         homepage = \"https://example.org/{name}\"\nclass = \"idiomatic\"\nsummary = \"How {name} does it.\"\n{more}\n\
+         homepage = \"https://example.org/{name}\"\nclass = \"idiomatic\"\nsummary = \"How {name} does it.\"\njson = \"tree\"\n{more}\n\
          [run]\ncommand = [\"{{bin}}/{name}\", \"{{port}}\"]\npath = \"/ws\"\n\
          [version]\ncommand = [\"{{bin}}/{name}\", \"--version\"]\nmatches = '(\\S+)'\n\
          [supports]\ndialects = [\"text\"]\nworkloads = [\"echo\", \"broadcast\", \"rooms\"]\n"

@@ -15,8 +15,8 @@ pub use placeholder::{Node, Start, Values};
 pub use plan::Workload;
 pub use problem::{Problem, lines, suggestion};
 pub use proxy::{PROXY_FILE, Proxy, ProxyValues};
-pub use record::Claim;
-pub use variant::{RawEcho, Receipt, Scope, Service, Variant};
+pub use record::{Claim, JsonReading};
+pub use variant::{RawEcho, Receipt, Runtime, Scope, Service, Variant};
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,12 @@ pub struct Manifest {
     pub in_2016: Vec<String>,
     /// What it is, in a sentence.
     pub summary: String,
+    /// How it reads a text message; absent where no variant reads one.
+    pub json: Option<JsonReading>,
+    /// The year in which the library's version was released.
+    pub released: Option<u32>,
+    /// Why no newer version is used.
+    pub old_because: Option<String>,
     /// Time from a machine without its toolchain to its figure in `run --quick`.
     pub quick: Option<Duration>,
     /// What must be there before the build, in order.

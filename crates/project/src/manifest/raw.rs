@@ -23,6 +23,9 @@ pub(super) struct Manifest {
     #[serde(default)]
     pub(super) in_2016: Vec<String>,
     pub(super) summary: String,
+    pub(super) json: Option<Spanned<record::JsonReading>>,
+    pub(super) released: Option<Spanned<u32>>,
+    pub(super) old_because: Option<Spanned<String>>,
     pub(super) quick_seconds: Option<Spanned<u32>>,
     #[serde(default)]
     pub(super) requires: Vec<Requirement>,
@@ -30,6 +33,7 @@ pub(super) struct Manifest {
     pub(super) build: Vec<Step>,
     pub(super) run: Run,
     pub(super) version: Version,
+    pub(super) runtime: Option<Runtime>,
     pub(super) supports: Supports,
     #[serde(default)]
     pub(super) variant: Vec<Variant>,
@@ -82,6 +86,14 @@ pub(super) struct Version {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Runtime {
+    pub(super) name: Spanned<String>,
+    pub(super) command: Option<Words>,
+    pub(super) matches: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Supports {
     pub(super) dialects: Spanned<Vec<super::Dialect>>,
     pub(super) workloads: Spanned<Vec<super::Workload>>,
@@ -109,6 +121,7 @@ pub(super) struct Variant {
     pub(super) nodes: Option<Spanned<u32>>,
     pub(super) claim: Option<record::Claim>,
     pub(super) version: Option<Version>,
+    pub(super) runtime: Option<Runtime>,
 }
 
 #[derive(Deserialize)]

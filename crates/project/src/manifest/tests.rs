@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod about;
 mod nodes;
 mod starts;
 
@@ -12,7 +13,7 @@ library = "example/websocket"
 homepage = "https://example.org"
 class = "idiomatic"
 summary = "An example."
-
+json = "tree"
 [[requires]]
 what = "a shell"
 probe = ["sh", "-c", "echo shell 1.2"]

@@ -36,6 +36,8 @@ pub struct Variant {
     pub claim: Option<Claim>,
     /// How to learn the library's version from the built server.
     pub receipt: Receipt,
+    /// How to learn what runs or compiled it.
+    pub runtime: Option<Runtime>,
     /// Programs that must run beside it, in the order of their start.
     pub services: Vec<Service>,
 }
@@ -54,6 +56,15 @@ pub struct Receipt {
     pub command: Vec<String>,
     /// Group 1 is the version.
     pub matches: Regex,
+}
+
+/// What runs a server, or compiled it.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    /// Its name: `Go`.
+    pub name: String,
+    /// How to learn its version.
+    pub receipt: Receipt,
 }
 
 /// A program that a server needs beside it, ready when its port accepts a TCP connection.

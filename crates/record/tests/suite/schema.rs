@@ -2,8 +2,9 @@
 
 use crate::support::{record, step, value};
 use ::record::{
-    MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries, ServerStep,
-    Status, Switches, VERSION, autobahn_schema, measurement_schema, run_schema, selftest_schema,
+    Json, MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries,
+    ServerStep, Status, Switches, VERSION, autobahn_schema, measurement_schema, run_schema,
+    selftest_schema,
 };
 use plan::{Dialect, Workload, plan_schema};
 use serde_json::{Value, json};
@@ -71,6 +72,10 @@ fn measurement() -> Value {
             homepage: "https://example.org/".into(),
             class: "idiomatic".into(),
             library_version: None,
+            runtime: None,
+            json: None,
+            released: None,
+            old_because: None,
         },
         workload: Workload::Broadcast,
         workload_name: Some("broadcast".into()),
@@ -167,6 +172,8 @@ fn broken_measurements_are_refused() {
         ("/status", json!("fine")),
         ("/reasn", json!("none")),
         ("/server/language", json!(REMOVED)),
+        ("/server/json", json!("xml")),
+        ("/server/released", json!("2022")),
         ("/server_steps/0/memory/resident_bytes", json!(-4096)),
         ("/server_steps/0/kernel_ns", json!(-1)),
         ("/server_steps/0/switches/voluntary", json!(REMOVED)),
@@ -174,4 +181,29 @@ fn broken_measurements_are_refused() {
         ("/run/steps/0/generator/lag", json!(0)),
     ];
     assert_each_is_refused(measurement_schema(), &measurement(), &changes);
+}
+
+/// As those of published rounds are.
+#[test]
+fn a_measurement_that_says_nothing_of_runtime_json_and_age_is_read() {
+    let mut old = measurement();
+    let server = old["server"].as_object_mut().unwrap();
+    for key in ["runtime", "json", "released", "old_because"] {
+        assert_eq!(server.remove(key), Some(json!(null)), "{key}");
+    }
+    let read = Measurement::from_json(&old.to_string()).unwrap().server;
+    assert_eq!((read.runtime, read.json, read.released), (None, None, None));
+}
+
+#[test]
+fn a_version_is_old_where_a_measurement_is_of_a_year_more_than_two_years_later() {
+    let mut server = Measurement::from_json(&measurement().to_string())
+        .unwrap()
+        .server;
+    assert_eq!(server.old_in("2026-01-02T03:04:05Z"), None);
+    server.released = Some(2023);
+    assert_eq!(server.old_in("2026-01-02T03:04:05Z"), Some(2023));
+    assert_eq!(server.old_in("2025-12-31T23:59:59Z"), None);
+    assert_eq!(server.old_in("1999-01-02T03:04:05Z"), None);
+    assert_eq!(server.old_in("soon"), None);
 }

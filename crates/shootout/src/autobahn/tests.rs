@@ -12,6 +12,10 @@ fn record() -> AutobahnRecord {
         homepage: "https://example.org/".into(),
         class: "idiomatic".into(),
         library_version: Some("1.2.3".into()),
+        runtime: None,
+        json: None,
+        released: None,
+        old_because: None,
     };
     AutobahnRecord::new(
         server,

@@ -9,7 +9,7 @@ use super::{BuildError, BuildOutcome, Builds, Built, Order, logs};
 use crate::interrupt::Interrupt;
 use crate::process::{Job, JobError, describe_exit, tail};
 use crate::toolchain::Survey;
-use project::manifest::{Receipt, Step, Values};
+use project::manifest::{Receipt, Step, Values, Variant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,9 @@ use std::time::Duration;
 const STEP_TIMEOUT: Duration = Duration::from_secs(1800);
 const RECEIPT_TIMEOUT: Duration = Duration::from_secs(60);
 const LOG_LINES: usize = 20;
+/// What a command is asked for, in words.
+const LIBRARY: &str = "version";
+const RUNTIME: &str = "runtime's version";
 
 pub(super) struct Builder<'a> {
     order: Order<'a>,
@@ -201,35 +204,53 @@ impl<'a> Builder<'a> {
 
     /// Asks variants for their versions; the same command is run once for all that share it.
     fn ask(&self, variants: &[String], reused: bool) -> BTreeMap<String, BuildOutcome> {
-        let mut asked: Vec<(&Receipt, Result<String, BuildError>)> = Vec::new();
+        let mut asked: Vec<(&Variant, BuildOutcome)> = Vec::new();
         let mut outcomes = BTreeMap::new();
         for name in variants {
             let Some(variant) = self.order.manifest.variant(name) else {
                 continue;
             };
-            let receipt = &variant.receipt;
-            let version = match asked.iter().find(|(other, _)| same(other, receipt)) {
-                Some((_, version)) => version.clone(),
+            let known = asked.iter().find(|(other, _)| told_alike(other, variant));
+            let outcome = match known {
+                Some((_, outcome)) => outcome.clone(),
                 None => {
-                    let version = self.receipt(name, receipt);
-                    asked.push((receipt, version.clone()));
-                    version
+                    let outcome = self.receipt(variant, reused);
+                    asked.push((variant, outcome.clone()));
+                    outcome
                 }
             };
-            let built = version.map(|version| Built { version, reused });
-            outcomes.insert(name.clone(), built);
+            outcomes.insert(name.clone(), outcome);
         }
         outcomes
     }
 
-    fn receipt(&self, variant: &str, receipt: &Receipt) -> Result<String, BuildError> {
-        let log = self.log(&format!("version-{variant}.log"));
+    /// Asks for the version of the library, and for that of the runtime by a command of its own only where
+    /// it has one.
+    fn receipt(&self, variant: &Variant, reused: bool) -> BuildOutcome {
         let values = self.values();
-        let receipt = Receipt {
-            command: receipt.command.iter().map(|w| values.expand(w)).collect(),
-            matches: receipt.matches.clone(),
+        let asked = |receipt: &Receipt, log: &str| Asked {
+            receipt: Receipt {
+                command: receipt.command.iter().map(|w| values.expand(w)).collect(),
+                matches: receipt.matches.clone(),
+            },
+            log: self.log(&format!("{log}-{}.log", variant.name)),
         };
-        version(&receipt, &self.order.entry.dir, &log, self.order.interrupt)
+        let place = (self.order.entry.dir.as_path(), self.order.interrupt);
+        let version = asked(&variant.receipt, "version").version(LIBRARY, place)?;
+        let mut runtime = None;
+        if let Some(of) = &variant.runtime {
+            let version = if of.receipt.command == variant.receipt.command {
+                asked(&of.receipt, "version").printed(RUNTIME)?
+            } else {
+                asked(&of.receipt, "runtime").version(RUNTIME, place)?
+            };
+            runtime = Some(format!("{} {version}", of.name));
+        }
+        Ok(Built {
+            version,
+            runtime,
+            reused,
+        })
     }
 
     fn values(&self) -> Values {
@@ -260,26 +281,59 @@ pub fn version(
     log: &Path,
     interrupt: &Interrupt,
 ) -> Result<String, BuildError> {
-    let _ = fs::remove_file(log);
-    let what = format!("the version command (`{}`)", receipt.command.join(" "));
-    let job = Job {
-        command: &receipt.command,
-        dir,
-        env: &BTreeMap::new(),
-        log,
-        timeout: RECEIPT_TIMEOUT,
+    let asked = Asked {
+        receipt: receipt.clone(),
+        log: log.to_owned(),
     };
-    done(&what, &job, interrupt)?;
-    let output = fs::read(log).unwrap_or_default();
-    let output = String::from_utf8_lossy(&output);
-    let version = receipt.matches.captures(&output).and_then(|c| c.get(1));
-    version
-        .map(|version| version.as_str().to_owned())
-        .ok_or_else(|| BuildError::Failed {
-            reason: format!("the output of {what} does not match /{}/", receipt.matches),
-            tail: tail(log, LOG_LINES),
-            log: log.to_owned(),
-        })
+    asked.version(LIBRARY, (dir, interrupt))
+}
+
+/// A command that prints a version, without placeholders, and where its output is left.
+struct Asked {
+    receipt: Receipt,
+    log: PathBuf,
+}
+
+impl Asked {
+    /// Runs the command for `what`, and finds the version in its output.
+    fn version(
+        &self,
+        what: &str,
+        (dir, interrupt): (&Path, &Interrupt),
+    ) -> Result<String, BuildError> {
+        let _ = fs::remove_file(&self.log);
+        let job = Job {
+            command: &self.receipt.command,
+            dir,
+            env: &BTreeMap::new(),
+            log: &self.log,
+            timeout: RECEIPT_TIMEOUT,
+        };
+        done(&self.named(what), &job, interrupt)?;
+        self.printed(what)
+    }
+
+    /// The version in the output that is there.
+    fn printed(&self, what: &str) -> Result<String, BuildError> {
+        let output = fs::read(&self.log).unwrap_or_default();
+        let output = String::from_utf8_lossy(&output);
+        let matches = &self.receipt.matches;
+        let version = matches.captures(&output).and_then(|c| c.get(1));
+        version
+            .map(|version| version.as_str().to_owned())
+            .ok_or_else(|| BuildError::Failed {
+                reason: format!(
+                    "the output of {} does not match /{matches}/",
+                    self.named(what)
+                ),
+                tail: tail(&self.log, LOG_LINES),
+                log: self.log.clone(),
+            })
+    }
+
+    fn named(&self, what: &str) -> String {
+        format!("the {what} command (`{}`)", self.receipt.command.join(" "))
+    }
 }
 
 /// Runs a command that must succeed.
@@ -301,6 +355,15 @@ fn covers(step: &Step, variants: &BTreeSet<String>) -> bool {
     variants.iter().any(|name| step.variants.covers(name))
 }
 
-fn same(a: &Receipt, b: &Receipt) -> bool {
-    a.command == b.command && a.matches.as_str() == b.matches.as_str()
+/// Whether the same commands tell of both.
+fn told_alike(a: &Variant, b: &Variant) -> bool {
+    let same = |a: &Receipt, b: &Receipt| {
+        a.command == b.command && a.matches.as_str() == b.matches.as_str()
+    };
+    same(&a.receipt, &b.receipt)
+        && match (&a.runtime, &b.runtime) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a.name == b.name && same(&a.receipt, &b.receipt),
+            _ => false,
+        }
 }

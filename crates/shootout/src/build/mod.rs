@@ -26,6 +26,9 @@ pub(crate) fn fingerprint(dir: &Path) -> Option<String> {
 pub struct Built {
     /// The library's version, as the built server prints it.
     pub version: String,
+    /// What runs or compiled it, with its version: `Go 1.26.8`. Absent where the manifest does not say how
+    /// to ask.
+    pub runtime: Option<String>,
     /// Nothing had changed since the last build.
     pub reused: bool,
 }

@@ -4,7 +4,7 @@ use super::build::{order, told};
 use super::tally::Tally;
 use super::{Context, only};
 use crate::autobahn::{self, SUITE_VERSION, Suite, SuiteError, Unavailable};
-use crate::build;
+use crate::build::{self, Built};
 use crate::exit::Exit;
 use crate::machine;
 use crate::options::Pin;
@@ -89,7 +89,7 @@ pub(super) fn autobahn(
                     .join("reports")
                     .join(format!("{}.{name}", wanted.entry.name)),
             };
-            if pass.run(&built.version)? {
+            if pass.run(built)? {
                 tally.ok();
             } else {
                 tally.failed(&wanted.entry.name, name);
@@ -112,7 +112,7 @@ struct Pass<'a> {
 impl Pass<'_> {
     /// Starts the raw echo, runs the suite, stores and prints the summary. False when there is
     /// none.
-    fn run(&self, version: &str) -> Result<bool, Refusal> {
+    fn run(&self, built: &Built) -> Result<bool, Refusal> {
         let (entry, manifest) = (self.wanted.entry, self.wanted.manifest);
         let project = &self.context.project;
         let name = contestant(&entry.name, &self.mode.name);
@@ -140,8 +140,7 @@ impl Pass<'_> {
             }
         };
         let sections = autobahn::sections(self.mode.compression);
-        let mut record =
-            AutobahnRecord::new(self.identity(version), SUITE_VERSION, sections, now());
+        let mut record = AutobahnRecord::new(self.identity(built), SUITE_VERSION, sections, now());
         let suite = Suite {
             program: self.program,
             dir: &self.dir,
@@ -193,7 +192,7 @@ impl Pass<'_> {
         Ok(true)
     }
 
-    fn identity(&self, version: &str) -> ServerIdentity {
+    fn identity(&self, built: &Built) -> ServerIdentity {
         let manifest = self.wanted.manifest;
         ServerIdentity {
             name: manifest.name.clone(),
@@ -203,7 +202,11 @@ impl Pass<'_> {
             library: manifest.library.clone(),
             homepage: manifest.homepage.clone(),
             class: manifest.class.name().to_owned(),
-            library_version: Some(version.to_owned()),
+            library_version: Some(built.version.clone()),
+            runtime: built.runtime.clone(),
+            json: manifest.json,
+            released: manifest.released,
+            old_because: manifest.old_because.clone(),
         }
     }
 }

@@ -65,7 +65,9 @@ fn in_words(context: &Context<'_>, library: &str, outcome: &BuildOutcome) -> Str
     let error = match outcome {
         Ok(built) => {
             let how = if built.reused { " (unchanged)" } else { "" };
-            return format!("{library} {}{how}", built.version);
+            let runtime = built.runtime.iter();
+            let runtime: String = runtime.map(|runtime| format!(", {runtime}")).collect();
+            return format!("{library} {}{runtime}{how}", built.version);
         }
         Err(error) => error,
     };

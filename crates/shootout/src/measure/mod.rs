@@ -236,6 +236,7 @@ impl<'a> Bench<'a> {
         };
         let built = self.build(row, variant, progress)?;
         measurement.server.library_version = Some(built.version);
+        measurement.server.runtime = built.runtime;
         let (schedule, held) = self.schedules(row);
         if held.is_empty() {
             return Err(Trouble::new(

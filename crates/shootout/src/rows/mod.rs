@@ -121,6 +121,10 @@ impl Row {
             homepage: manifest.map_or_else(String::new, |m| m.homepage.clone()),
             class: manifest.map_or_else(unknown, |m| m.class.name().to_owned()),
             library_version: None,
+            runtime: None,
+            json: manifest.and_then(|m| m.json),
+            released: manifest.and_then(|m| m.released),
+            old_because: manifest.and_then(|m| m.old_because.clone()),
         }
     }
 }

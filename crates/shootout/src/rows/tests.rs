@@ -21,7 +21,7 @@ fn entry(name: &str, variants: &[&str]) -> ServerFolder {
         .collect();
     let text = format!(
         "manifest = 1\nname = \"{name}\"\nlanguage = \"L\"\nlibrary = \"l\"\n\
-         homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\n\
+         homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\njson = \"tree\"\n\
          [run]\ncommand = [\"x\"]\npath = \"/\"\n\
          [version]\ncommand = [\"x\"]\nmatches = '(.)'\n\
          [supports]\ndialects = [\"text\"]\nworkloads = [\"broadcast\"]\n{variants}"

@@ -25,6 +25,8 @@ fn list_shows_variants_and_what_is_unusable() {
     let json = project.shootout("list --json");
     let list: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(list[1]["variants"][1]["name"], "clustered");
+    assert_eq!(list[1]["json"], "tree");
+    assert_eq!(list[1]["variants"][1]["runtime"], serde_json::Value::Null);
     assert!(
         list[0]["problem"]
             .as_str()

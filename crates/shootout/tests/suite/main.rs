@@ -20,6 +20,7 @@ mod proxies;
 mod quick;
 mod removal;
 mod run;
+mod runtimes;
 mod services;
 #[path = "../support/mod.rs"]
 mod support;

@@ -215,6 +215,7 @@ fn a_variant_without_its_toolchain_is_a_row_and_the_others_are_measured() {
         "the gem is missing (`no-such-gem` is not installed); remedy: gem install it"
     );
     assert_eq!(of("c").server.library_version.as_deref(), Some("9"));
+    assert_eq!(of("c").server.runtime, None);
     fs::remove_dir_all(project.path("out")).unwrap();
     project
         .shootout(&format!("{SHORT} --yes --servers go-example"))

@@ -132,6 +132,7 @@ library = "example"
 homepage = "https://example.org"
 class = "idiomatic"
 summary = "An example."
+json = "tree"
 
 [run]
 command = ["{{dir}}/server.sh", "{{port}}", "{{host}}"]

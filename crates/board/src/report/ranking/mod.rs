@@ -91,6 +91,11 @@ impl<'a> Row<'a> {
             })
     }
 
+    /// The year of its library's version, where that was old when it was measured.
+    pub(crate) fn old_version_of(&self) -> Option<u32> {
+        self.server().old_in(&self.repetitions[0].started)
+    }
+
     /// The proxy that its clients came through.
     pub(crate) fn proxy(&self) -> Option<&'a str> {
         let mut used = self.repetitions.iter().map(|one| one.proxy.as_ref());

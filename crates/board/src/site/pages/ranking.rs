@@ -276,7 +276,7 @@ fn cells(ranked: &Ranked, expected: Option<&str>, ranking: &Ranking<'_>) -> Vec<
     }));
     cells.extend(others);
     cells.extend([
-        Cell::word(&ranked.version),
+        Cell::word(&ranked.dated_version),
         Cell::word(&ranked.language),
         Cell::word(&ranked.class),
         Cell {

@@ -6,12 +6,13 @@ use crate::report::figures;
 use crate::report::markdown::is_web_address;
 use crate::report::over_time::OverTime;
 use crate::report::table::{Cell, NOTHING};
+use crate::report::words;
 use crate::site::SiteError;
 use crate::site::board::Ranking;
 use crate::site::chart::{self, Curve, Drawing, Of};
 use crate::site::field::Field;
 use askama::Template;
-use project::manifest::Manifest;
+use project::manifest::{JsonReading, Manifest};
 use record::{CheckVerdict, Status};
 
 const ROOT: &str = "../";
@@ -38,7 +39,9 @@ struct Table {
     round: String,
     machine: Option<String>,
     rows: Vec<Row>,
-    /// Why rows have no result.
+    /// Some row says what runs or compiled the server.
+    has_runtimes: bool,
+    /// Why rows have no result, and why a version is old.
     reasons: Vec<String>,
     charts: Vec<String>,
 }
@@ -55,6 +58,7 @@ struct Row {
     /// Memory and memory in sockets for one connection, processor time for one message.
     usage: [Cell; 3],
     version: String,
+    runtime: Option<String>,
     status: &'static str,
 }
 
@@ -108,6 +112,9 @@ fn facts(manifest: &Manifest) -> Vec<(&'static str, String)> {
         ("class", manifest.class.name().to_owned()),
         ("folder", format!("servers/{}", manifest.name)),
     ];
+    if let Some(json) = manifest.json {
+        facts.push(("JSON", reads(json).to_owned()));
+    }
     if manifest.role.is_some() {
         facts.push((
             "role",
@@ -115,6 +122,14 @@ fn facts(manifest: &Manifest) -> Vec<(&'static str, String)> {
         ));
     }
     facts
+}
+
+fn reads(json: JsonReading) -> &'static str {
+    match json {
+        JsonReading::Tree => "tree: the payload of a message becomes a tree of values",
+        JsonReading::Raw => "raw: the payload of a message is kept as the bytes that came",
+        JsonReading::Sax => "sax: a message is read event by event, and no tree is built",
+    }
 }
 
 /// One table for each machine of the newest round.
@@ -136,6 +151,7 @@ fn tables(site: &Site<'_>, name: &str) -> Result<Vec<Table>, SiteError> {
                     .map(|round| round.name.clone())
                     .unwrap_or_default(),
                 machine: ranked.board.machine.as_ref().map(|machine| machine.words()),
+                has_runtimes: rows.iter().any(|row| row.runtime.is_some()),
                 rows,
                 reasons,
                 charts,
@@ -171,6 +187,7 @@ fn of_ranking(
                     row.status.name()
                 ));
             }
+            reasons.extend(words::why_old(row).filter(|why| !reasons.contains(why)));
             let step = row.shown_step();
             let latency = step.and_then(|step| step.completion.as_ref());
             let memory = step.and_then(|step| step.memory).map(|memory| memory.bytes);
@@ -195,7 +212,8 @@ fn of_ranking(
                         figures::time(*ns)
                     }),
                 ],
-                version: line.version.clone(),
+                version: line.dated_version.clone(),
+                runtime: line.runtime.clone(),
                 status: row.status.name(),
             }
         })

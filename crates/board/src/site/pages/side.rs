@@ -69,7 +69,7 @@ fn figures<'s>(site: &'s Site<'_>) -> Figures<'s> {
                 href: site.server_href(&line.server, ""),
                 language: &line.language,
                 class: &line.class,
-                version: &line.version,
+                version: &line.dated_version,
                 conformance: site
                     .conformance(&line.key)
                     .unwrap_or_else(|| "–".to_owned()),

@@ -2,6 +2,7 @@
 //!
 //! Looks at values only; keys and types were settled by the parser.
 
+mod about;
 pub(super) mod needs;
 mod nodes;
 mod starts;
@@ -46,6 +47,7 @@ pub(super) fn manifest(
         name: DEFAULT_VARIANT.into(),
         summary: None,
         receipt: needs::receipt(raw.version, p),
+        runtime: None,
         command: command(raw.run.command, known, p),
         env: env(&raw.run.env, known, p),
         multi_process: false,
@@ -58,7 +60,8 @@ pub(super) fn manifest(
         claim: None,
         services: Vec::new(),
     };
-    let variants: Vec<Variant> = starts::variants(raw.variant, base, &service_names, p)
+    let runtime = raw.runtime.map(|raw| needs::runtime(raw, p));
+    let variants: Vec<Variant> = starts::variants(raw.variant, (base, runtime), &service_names, p)
         .into_iter()
         .map(|(variant, place)| {
             starts::told_its_certificate(&variant, place.clone(), p);
@@ -70,6 +73,9 @@ pub(super) fn manifest(
     let raw_echo = raw
         .raw_echo
         .map(|raw| starts::raw_echo(raw, &variants, &service_names, p));
+    let supports = raw.supports.dialects.span();
+    about::json(raw.json.as_ref(), &variants, supports, p);
+    about::age(raw.released.as_ref(), raw.old_because.as_ref(), p);
     let quick = raw.quick_seconds.map(|raw| quick(&raw, p));
     let step_size = raw.load.map(|load| step_size(&load.step_size, p));
     let waivers = raw
@@ -91,6 +97,9 @@ pub(super) fn manifest(
         role: raw.role,
         in_2016: raw.in_2016,
         summary: raw.summary,
+        json: raw.json.map(Spanned::into_inner),
+        released: raw.released.map(Spanned::into_inner),
+        old_because: raw.old_because.map(Spanned::into_inner),
         quick,
         requires,
         build,

@@ -1,7 +1,7 @@
 //! What must be there before the build, and the steps of the build.
 
 use super::super::problem::Problems;
-use super::super::{Receipt, Requirement, Step, raw};
+use super::super::{Receipt, Requirement, Runtime, Step, raw};
 use super::values::{Known, command, env, plain, regex, scope};
 use regex::Regex;
 use toml::Spanned;
@@ -54,15 +54,54 @@ pub(super) fn step(raw: raw::Step, variants: &[String], p: &mut Problems<'_>) ->
 }
 
 pub(in crate::manifest) fn receipt(raw: raw::Version, p: &mut Problems<'_>) -> Receipt {
-    let matches = regex(&raw.matches, p);
+    let matches = version(&raw.matches, p);
+    Receipt {
+        command: command(raw.command, Known::Build, p),
+        matches,
+    }
+}
+
+/// A runtime, which may be told by the output of the version's command.
+#[derive(Clone)]
+pub(super) struct RuntimeTold {
+    name: String,
+    command: Option<Vec<String>>,
+    matches: Regex,
+}
+
+impl RuntimeTold {
+    /// That of a variant with this receipt.
+    pub(super) fn beside(self, receipt: &Receipt) -> Runtime {
+        Runtime {
+            name: self.name,
+            receipt: Receipt {
+                command: self.command.unwrap_or_else(|| receipt.command.clone()),
+                matches: self.matches,
+            },
+        }
+    }
+}
+
+pub(super) fn runtime(raw: raw::Runtime, p: &mut Problems<'_>) -> RuntimeTold {
+    if raw.name.get_ref().trim().is_empty() {
+        p.at(Some(raw.name.span()), "a runtime needs a name");
+    }
+    let matches = version(&raw.matches, p);
+    RuntimeTold {
+        name: raw.name.into_inner(),
+        command: raw.command.map(|given| command(given, Known::Build, p)),
+        matches,
+    }
+}
+
+/// An expression whose first group is a version.
+fn version(raw: &Spanned<String>, p: &mut Problems<'_>) -> Regex {
+    let matches = regex(raw, p);
     if matches.as_ref().is_some_and(|r| r.captures_len() < 2) {
         p.at(
-            Some(raw.matches.span()),
+            Some(raw.span()),
             "group 1 is the version: put it in parentheses, like 'v(\\S+)'",
         );
     }
-    Receipt {
-        command: command(raw.command, Known::Build, p),
-        matches: matches.unwrap_or_else(|| Regex::new("").expect("the empty expression is valid")),
-    }
+    matches.unwrap_or_else(|| Regex::new("").expect("the empty expression is valid"))
 }

@@ -3,7 +3,7 @@
 use super::super::placeholder::{self, SERVICE_PREFIX};
 use super::super::problem::Problems;
 use super::super::{Dialect, RawEcho, Service, Variant, Workload, raw};
-use super::needs::receipt;
+use super::needs::{self, RuntimeTold, receipt};
 use super::nodes;
 use super::values::{
     Known, command, duration, env, name, not_empty, path, scope, words, workloads,
@@ -44,15 +44,20 @@ pub(super) fn services(
         .collect()
 }
 
-/// The variants, each with its place in the file. `base` has everything that is inherited.
+/// The variants, each with its place in the file. `base` and `runtime` are inherited.
 pub(super) fn variants(
     raw: Vec<raw::Variant>,
-    base: Variant,
+    (base, runtime): (Variant, Option<RuntimeTold>),
     services: &[String],
     p: &mut Problems<'_>,
 ) -> Vec<(Variant, Option<Range<usize>>)> {
+    let with_runtime = |mut variant: Variant, own: Option<RuntimeTold>| {
+        let told = own.or_else(|| runtime.clone());
+        variant.runtime = told.map(|told| told.beside(&variant.receipt));
+        variant
+    };
     if raw.is_empty() {
-        return vec![(base, None)];
+        return vec![(with_runtime(base, None), None)];
     }
     let known = Known::Server(services);
     let names: Vec<String> = raw.iter().map(|v| v.name.get_ref().clone()).collect();
@@ -83,6 +88,7 @@ pub(super) fn variants(
         if let Some(given) = raw.version {
             variant.receipt = receipt(given, p);
         }
+        let own = raw.runtime.map(|given| needs::runtime(given, p));
         if let Some(given) = &raw.nodes {
             variant.nodes = Some(nodes::number(given, p));
         }
@@ -95,7 +101,7 @@ pub(super) fn variants(
             claim: raw.claim,
             ..variant
         };
-        variants.push((variant, Some(place)));
+        variants.push((with_runtime(variant, own), Some(place)));
     }
     variants
 }
