@@ -81,7 +81,7 @@ pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "protocol-limit-refused-without-end",
         section: "protocol, Limits",
-        description: "Sends 17 fragments of 1 MiB, and no last one.",
+        description: "Sends 18 fragments of 1 MiB, and no last one.",
         expectation: "a close with 1009, or the end of the connection",
         scope: Scope::Once,
         needs: None,
@@ -89,7 +89,7 @@ pub(super) static CHECKS: &[Check] = &[
             let mut client = context.connect_large()?;
             client.send_raw(&frame(Opcode::Text as u8, &[b'x'; FRAGMENT]))?;
             let more = frame(0, &[b'x'; FRAGMENT]);
-            (0..LIMIT / FRAGMENT).try_for_each(|_| client.send_raw(&more))?;
+            (0..=LIMIT / FRAGMENT).try_for_each(|_| client.send_raw(&more))?;
             too_large(&mut client)
         },
     },
