@@ -78,7 +78,7 @@ fn check_variant(variant: &Variant) {
     assert!(!variant.dialects.is_empty() && !variant.workloads.is_empty());
     // The version is what the first group matched.
     assert!(variant.receipt.matches.captures_len() > 1);
-    for runtime in &variant.runtime {
+    if let Some(runtime) = &variant.runtime {
         assert!(!runtime.name.trim().is_empty() && !runtime.receipt.command.is_empty());
         assert!(runtime.receipt.matches.captures_len() > 1);
     }
