@@ -15,7 +15,6 @@ mod handshake;
 mod leavers;
 mod limits;
 mod membership;
-mod memory;
 mod phoenix;
 mod residue;
 mod rooms;
@@ -44,7 +43,6 @@ static ALL: &[&[Check]] = &[
     leavers::CHECKS,
     limits::CHECKS,
     at_once::CHECKS,
-    memory::CHECKS,
     slow_client::CHECKS,
     residue::CHECKS,
     half_closed::CHECKS,

@@ -3,7 +3,6 @@
 //! A wire that takes the first offer of a client as it stands, and then shows the server uncompressed
 //! frames and the client compressed ones. Without an offer it changes nothing.
 
-use super::hoard::Hoard;
 use super::{Lie, frames};
 use crate::threaded::{FrameFilter, Wire};
 use crate::upgrade::RequestHead;
@@ -39,7 +38,6 @@ pub(crate) struct DeflatedWire {
     latest: Option<Latest>,
     /// What a server shares that makes others suffer for it: a client that compresses has gone.
     gone: Option<Arc<AtomicBool>>,
-    hoard: Hoard,
 }
 
 enum Incoming {
@@ -51,7 +49,6 @@ enum Incoming {
 
 struct Inflating {
     lie: Lie,
-    hoard: Hoard,
     filter: Option<Box<dyn FrameFilter>>,
     decoder: Decoder,
     inflater: Inflater,
@@ -89,11 +86,6 @@ struct Deflating {
 
 impl DeflatedWire {
     pub(crate) fn new(lie: Lie, inner: Arc<dyn Wire>) -> Self {
-        Self::hoarding(lie, inner, Hoard::default())
-    }
-
-    /// One of several wires that keep what they keep together.
-    pub(super) fn hoarding(lie: Lie, inner: Arc<dyn Wire>, hoard: Hoard) -> Self {
         Self {
             lie,
             inner,
@@ -102,7 +94,6 @@ impl DeflatedWire {
             got_plain: AtomicBool::new(false),
             latest: None,
             gone: None,
-            hoard,
         }
     }
 
@@ -173,7 +164,7 @@ impl DeflatedWire {
             Ok(Some(parsed)) => match self.negotiated(&parsed.extensions) {
                 Some((terms, line)) => {
                     *lock(&self.outgoing) = Outgoing::Answer(line, terms);
-                    let mut inflating = Box::new(Inflating::new(self.lie, &terms, &self.hoard));
+                    let mut inflating = Box::new(Inflating::new(self.lie, &terms));
                     let rest = head.len() - parsed.len;
                     inflating.take(&buffer[count - rest..count], &self.got_plain);
                     *incoming = Incoming::Frames(inflating);
@@ -265,15 +256,13 @@ impl Wire for DeflatedWire {
 }
 
 impl Inflating {
-    fn new(lie: Lie, terms: &DeflateTerms, hoard: &Hoard) -> Self {
+    fn new(lie: Lie, terms: &DeflateTerms) -> Self {
         let mut decoder = Decoder::new(Sender::Client, MOST_ON_WIRE);
         decoder.permit_compressed();
         Self {
             lie,
-            hoard: hoard.clone(),
             filter: match lie {
-                Lie::DeflateLosesFragments => frames::filter(Lie::LosesFragments, hoard),
-                Lie::DeflateDeafWithinMessage => frames::filter(Lie::DeafWithinMessage, hoard),
+                Lie::DeflateLosesFragments => frames::filter(Lie::LosesFragments),
                 _ => None,
             },
             decoder,
@@ -290,7 +279,6 @@ impl Inflating {
         let filtered = self.filter.as_mut().map(|filter| filter.filter(bytes));
         let filtered = filtered.transpose().unwrap_or_default();
         let (lie, inflater, deaf) = (self.lie, &mut self.inflater, &mut self.deaf);
-        let hoard = &self.hoard;
         let mut frames = Vec::new();
         let fed = self
             .decoder
@@ -298,13 +286,7 @@ impl Inflating {
                 if matches!(event, Event::Message { .. }) {
                     got_plain.store(!mark.compressed, Ordering::SeqCst);
                 }
-                let begun = frames.len();
-                let shown = show(&event, mark, lie, inflater, &mut frames, deaf);
-                let bytes = frames.len() - begun;
-                if lie == Lie::DeflateKeepsLarge && mark.compressed && bytes >= 1 << 20 {
-                    hoard.keep(bytes);
-                }
-                shown
+                show(&event, mark, lie, inflater, &mut frames, deaf)
             });
         self.shown.extend(frames);
         match fed {
