@@ -2,33 +2,25 @@
 
 use super::super::problem::Problems;
 use super::super::{Dialect, JsonReading, Variant};
-use std::ops::Range;
 use toml::Spanned;
 
 /// The first year that a version can be of: RFC 6455 is younger.
 const FIRST_YEAR: u32 = 2000;
 const LAST_YEAR: u32 = 2100;
 
-/// Reports a server that reads text messages and does not say how, and one that says so and reads none.
+/// Reports a server that says how it reads text messages, and reads none.
 pub(super) fn json(
     given: Option<&Spanned<JsonReading>>,
     variants: &[Variant],
-    supports: Range<usize>,
     p: &mut Problems<'_>,
 ) {
     let is_text = |dialect: &Dialect| *dialect != Dialect::Binary;
     let reads_text = variants.iter().any(|v| v.dialects.iter().any(is_text));
-    match given {
-        None if reads_text => p.at(
-            Some(supports),
-            "missing key \"json\": say how the server reads a text message, \"tree\", \"raw\" or \"sax\"; \
-             see docs/adding-a-server.md, JSON",
-        ),
-        Some(given) if !reads_text => p.at(
+    if let Some(given) = given.filter(|_| !reads_text) {
+        p.at(
             Some(given.span()),
             "no variant has a dialect of text messages: leave \"json\" out",
-        ),
-        _ => {}
+        );
     }
 }
 

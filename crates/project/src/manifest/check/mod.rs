@@ -73,8 +73,7 @@ pub(super) fn manifest(
     let raw_echo = raw
         .raw_echo
         .map(|raw| starts::raw_echo(raw, &variants, &service_names, p));
-    let supports = raw.supports.dialects.span();
-    about::json(raw.json.as_ref(), &variants, supports, p);
+    about::json(raw.json.as_ref(), &variants, p);
     about::age(raw.released.as_ref(), raw.old_because.as_ref(), p);
     let quick = raw.quick_seconds.map(|raw| quick(&raw, p));
     let step_size = raw.load.map(|load| step_size(&load.step_size, p));
