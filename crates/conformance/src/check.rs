@@ -44,6 +44,10 @@ pub(crate) enum Scope {
     Deflate,
     /// Once, where the kernel shows the sockets of the target.
     Sockets,
+    /// Once, where the memory of the target is known.
+    Memory,
+    /// Once, where it is known and the target has compression.
+    DeflateMemory,
     /// On both serializers of Phoenix.
     Phoenix,
     /// On each dialect with topics.
@@ -59,7 +63,12 @@ impl Scope {
         const NOT_SPOKEN: &str = "the server does not speak it";
         const NO_TOPICS: &str = "binary has no topics";
         let (applies, reason) = match self {
-            Self::Once | Self::Each | Self::Deflate | Self::Sockets => (true, NOT_SPOKEN),
+            Self::Once
+            | Self::Each
+            | Self::Deflate
+            | Self::Sockets
+            | Self::Memory
+            | Self::DeflateMemory => (true, NOT_SPOKEN),
             Self::Only(only) => (dialect == only, NOT_SPOKEN),
             Self::Both => (
                 matches!(dialect, Dialect::Text | Dialect::Binary),

@@ -5,7 +5,7 @@ use crate::dialect::Speech;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
 use crate::raw;
-use crate::target::{Dialect, ProtocolRequest, Target};
+use crate::target::{Dialect, ProtocolRequest, ServerMemory, Target};
 use rand::RngCore;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use ws_proto::{Opcode, encode_key};
 
 /// Transfers of many megabytes take seconds on a busy machine.
-const LARGE: Duration = Duration::from_secs(10);
+pub(crate) const LARGE: Duration = Duration::from_secs(10);
 
 /// How long a client listens after a broadcast for what must not come, where the answer to an echo
 /// does not prove that the queue was empty.
@@ -135,6 +135,13 @@ impl<'a> Context<'a> {
         // Not what JSON escapes.
         let text: String = letters.filter(|letter| *letter != '\\').collect();
         Payload::Json(text.into())
+    }
+
+    /// Bytes of memory of the server's processes.
+    pub(crate) fn server_memory(&self) -> Result<u64, Failure> {
+        let memory = self.target.memory.as_ref();
+        let bytes = memory.and_then(ServerMemory::bytes);
+        bytes.ok_or_else(|| Failure::new("the server has no memory: it has ended"))
     }
 
     /// The binary dialect, where the server speaks it beside this one.

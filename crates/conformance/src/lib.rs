@@ -20,5 +20,5 @@ mod verify;
 pub use check::{Check, CheckRun, Found};
 pub use checks::{check_ids, checks};
 pub use nodes::{NotFormed, formed};
-pub use target::{Dialect, ProtocolRequest, Target, Tls};
+pub use target::{Dialect, ProtocolRequest, ServerMemory, Target, Tls};
 pub use verify::{ReadyError, ready, run_check, verify, verify_those};

@@ -28,6 +28,8 @@ pub struct Target {
     pub compression: bool,
     /// TLS, with the certificate that the server is to show; absent for plain TCP.
     pub tls: Option<Tls>,
+    /// How much memory its processes have; checks of that are skipped else.
+    pub memory: Option<ServerMemory>,
     /// The server is several processes: the second half of the ack rule applies.
     pub multi_process: bool,
     /// The value of `Origin`. Without it, dialects that need one send the server's own.
@@ -49,6 +51,7 @@ impl Target {
             workloads: vec![ProtocolRequest::Echo, ProtocolRequest::Broadcast],
             compression: false,
             tls: None,
+            memory: None,
             multi_process: false,
             origin: None,
             timeout: Duration::from_secs(2),
@@ -102,6 +105,37 @@ impl PartialEq for Tls {
 }
 
 impl Eq for Tls {}
+
+/// Tells how much memory the processes of a server have.
+#[derive(Clone)]
+pub struct ServerMemory(Arc<Read>);
+
+type Read = dyn Fn() -> Option<u64> + Send + Sync;
+
+impl ServerMemory {
+    /// `read` returns the bytes, or nothing when no process is left.
+    pub fn new(read: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.0()
+    }
+}
+
+impl fmt::Debug for ServerMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServerMemory").field(&self.bytes()).finish()
+    }
+}
+
+impl PartialEq for ServerMemory {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ServerMemory {}
 
 /// A request of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -167,7 +167,12 @@ fn not_run(check: &'static Check, dialect: Option<Dialect>, verdict: Found) -> C
 /// The dialect as it belongs in the outcome.
 fn shown(check: &Check, dialect: Dialect) -> Option<Dialect> {
     match check.scope {
-        Scope::Once | Scope::Both | Scope::Deflate | Scope::Sockets => None,
+        Scope::Once
+        | Scope::Both
+        | Scope::Deflate
+        | Scope::Sockets
+        | Scope::Memory
+        | Scope::DeflateMemory => None,
         _ => Some(dialect),
     }
 }
@@ -191,8 +196,17 @@ fn runs(check: &Check, target: &Target) -> Vec<Run> {
     let against = |dialect: &Dialect| check.scope.reason_against(*dialect);
     match check.scope {
         Scope::Once => vec![Run::On(first)],
-        Scope::Deflate if target.compression => vec![Run::On(first)],
-        Scope::Deflate => skip("the server has no compression"),
+        Scope::Deflate | Scope::DeflateMemory if !target.compression => {
+            skip("the server has no compression")
+        }
+        Scope::Deflate => vec![Run::On(first)],
+        Scope::Memory | Scope::DeflateMemory if target.memory.is_none() => {
+            skip("the memory of the server is not known")
+        }
+        Scope::Memory | Scope::DeflateMemory => {
+            let with_topics = target.dialects.iter().find(|dialect| dialect.has_topics());
+            vec![Run::On(with_topics.copied().unwrap_or(first))]
+        }
         Scope::Sockets => match are_visible(target) {
             Ok(false) => skip("the server is in another network than the checks"),
             // That a server takes no connection, the check itself finds.

@@ -5,10 +5,12 @@
 
 use crate::interrupt::Interrupt;
 use crate::supervise::{Death, Server};
-use conformance::{CheckRun, Found};
+use conformance::{CheckRun, Found, ServerMemory, Target};
+use host_facts::{Tree, process};
 use project::manifest::{Manifest, Variant, Waiver};
 use record::{CheckOutcome, CheckVerdict, Conformance};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a check waits for one answer.
@@ -36,7 +38,10 @@ pub fn verify(
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(&CheckRun),
 ) -> Result<Vec<CheckRun>, VerifyError> {
-    let target = server.target(variant, ANSWER);
+    let target = Target {
+        memory: Some(memory(server.pids())),
+        ..server.target(variant, ANSWER)
+    };
     let (sender, outcomes) = mpsc::channel();
     std::thread::spawn(move || {
         conformance::verify(&target, &mut |outcome| {
@@ -63,6 +68,17 @@ pub fn verify(
         }
     }
     Ok(done)
+}
+
+/// Reads the resident memory of the trees of these processes.
+fn memory(pids: Vec<u32>) -> ServerMemory {
+    let tree = Mutex::new(Tree::new(&pids));
+    ServerMemory::new(move || {
+        let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let living = tree.search().into_iter().filter(|kin| !kin.zombie);
+        let resident = living.filter_map(|kin| process::resident(kin.identity.pid));
+        resident.reduce(|sum, of_one| sum + of_one)
+    })
 }
 
 /// The outcomes as they are recorded: a failure that the manifest waives is waived.

@@ -26,6 +26,7 @@ pub(crate) fn target(
         workloads: variant.workloads.iter().map(|w| asked(*w)).collect(),
         compression: variant.compression,
         tls,
+        memory: None,
         // What passes between nodes comes as late as what passes between the processes of one.
         multi_process: variant.multi_process || variant.nodes.is_some(),
         origin: None,

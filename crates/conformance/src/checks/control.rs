@@ -1,7 +1,7 @@
 //! Ping, pong and the limits of control frames (RFC 6455, section 5.5).
 
 use crate::check::{Check, Scope};
-use crate::client::Incoming;
+use crate::client::{Client, Incoming};
 use crate::context::{Context, refused};
 use crate::failure::{Checked, Failure};
 use crate::raw::{FIN, frame};
@@ -27,6 +27,15 @@ pub(super) static CHECKS: &[Check] = &[
         scope: Scope::Once,
         needs: None,
         run: pings_at_once,
+    },
+    Check {
+        id: "rfc6455-5.5.3-pings-unread",
+        section: "RFC 6455, 5.5.3",
+        description: "Sends 50,000 pings of 125 bytes without reading, and then reads what comes.",
+        expectation: "each is answered once and in order; pings before the last may go unanswered",
+        scope: Scope::Once,
+        needs: None,
+        run: pings_unread,
     },
     Check {
         id: "rfc6455-5.5.3-unsolicited-pong",
@@ -73,33 +82,60 @@ pub(super) static CHECKS: &[Check] = &[
 
 /// A server may answer "only the most recently processed Ping frame" (RFC 6455, 5.5.3).
 fn pings_at_once(context: &mut Context<'_>) -> Checked {
-    const PINGS: u8 = 50;
+    const PINGS: u32 = 50;
     let mut client = context.connect()?;
-    let pings: Vec<Vec<u8>> = (0..PINGS)
-        .map(|number| frame(FIN | PING, &[number]))
-        .collect();
-    client.send_raw(&pings.concat())?;
+    client.send_raw(&numbered_pings(PINGS, 4))?;
+    numbered_pongs(context, &mut client, PINGS)
+}
+
+/// The answers are more than the sockets hold by the kernel's usual settings. A server may stop reading then.
+fn pings_unread(context: &mut Context<'_>) -> Checked {
+    const PINGS: u32 = 50_000;
+    let mut client = context.connect_large()?;
+    client.send_unread(&numbered_pings(PINGS, 125))?;
+    numbered_pongs(context, &mut client, PINGS)
+}
+
+/// So many pings, each of so many bytes, which begin with its number.
+fn numbered_pings(count: u32, bytes: usize) -> Vec<u8> {
+    let numbered = (1..=count).map(|number| {
+        let mut payload = number.to_be_bytes().to_vec();
+        payload.resize(bytes, b'.');
+        frame(FIN | PING, &payload)
+    });
+    numbered.collect::<Vec<_>>().concat()
+}
+
+/// Reads up to the answer to the last ping.
+fn numbered_pongs(context: &mut Context<'_>, client: &mut Client, count: u32) -> Checked {
     let wait = client.timeout;
-    let mut latest = None;
-    while latest != Some(PINGS - 1) {
+    let mut latest = 0;
+    while latest < count {
         match client.next_within(wait) {
-            Some(Incoming::Pong(pong)) => match pong[..] {
-                [number] if number < PINGS && latest < Some(number) => latest = Some(number),
-                _ => {
-                    return Err(Failure(format!(
-                        "a pong carries {pong:?} after that of ping {latest:?}"
-                    )));
+            Some(Incoming::Pong(pong)) => {
+                let number = pong.first_chunk().map(|number| u32::from_be_bytes(*number));
+                match number {
+                    Some(number) if number <= count && number > latest => latest = number,
+                    _ => {
+                        return Err(Failure(format!(
+                            "a pong carries {pong:?} after that of ping {latest} of {count}"
+                        )));
+                    }
                 }
-            },
-            Some(other) => return Err(Failure(format!("got {other}"))),
+            }
+            Some(other) => {
+                return Err(Failure(format!(
+                    "got {other} after the pong of ping {latest} of {count}"
+                )));
+            }
             None => {
                 return Err(Failure(format!(
-                    "no pong for the last of {PINGS} pings within {wait:?}; the latest is of ping {latest:?}"
+                    "no pong for the last of {count} pings within {wait:?}; the latest is of ping {latest}"
                 )));
             }
         }
     }
-    context.quiet(&mut client)
+    context.quiet(client)
 }
 
 fn ping(context: &mut Context<'_>) -> Checked {

@@ -197,7 +197,7 @@ fn if_agreed(offered: Offered, offer: &DeflateOffer) -> Result<Option<Client>, F
     }
 }
 
-fn echo(context: &Context<'_>, client: &mut Client, payload: &Payload) -> Checked {
+pub(super) fn echo(context: &Context<'_>, client: &mut Client, payload: &Payload) -> Checked {
     let (opcode, message) = context.message(Kind::Echo, payload);
     client.send_deflated(opcode, &message)?;
     context.expect(client, Kind::Echo, payload)

@@ -5,46 +5,49 @@ use crate::client::{Client, Ending, Incoming};
 use crate::context::Context;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
-use crate::raw::fragments;
+use crate::raw::{fragments, frame};
 use crate::target::{Dialect, ProtocolRequest};
 use serde_json::json;
 use ws_proto::Opcode;
 
 const LIMIT: usize = 16 * 1024 * 1024;
 
-/// Fragments of the message that is too large only as a whole.
-const FRAGMENT: usize = 4 * 1024 * 1024;
+/// A fragment of a message that does not end.
+const FRAGMENT: usize = 1024 * 1024;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "protocol-limit-accepted",
         section: "protocol, Limits",
-        description: "Echoes a message of exactly 16 MiB.",
-        expectation: "it comes back whole",
+        description: "Echoes messages of 16 MiB, and of one byte less.",
+        expectation: "each comes back whole",
         scope: Scope::Each,
         needs: Some(ProtocolRequest::Echo),
         run: |context| {
             let mut client = context.connect_large()?;
-            let payload = sized(context.dialect, LIMIT);
-            context.echo(&mut client, &payload)
+            [LIMIT - 1, LIMIT].into_iter().try_for_each(|bytes| {
+                let payload = sized(context.dialect, bytes);
+                let echoed = context.echo(&mut client, &payload);
+                echoed.map_err(|failure| failure.at(format_args!("{bytes} bytes")))
+            })
         },
     },
     Check {
         id: "protocol-limit-accepted-in-fragments",
         section: "protocol, Limits",
-        description: "Echoes a message of exactly 16 MiB in two fragments.",
-        expectation: "it comes back whole",
+        description: "Echoes messages of 16 MiB, and of one byte less, each in two fragments.",
+        expectation: "each comes back whole",
         scope: Scope::Each,
         needs: Some(ProtocolRequest::Echo),
         run: |context| {
             let mut client = context.connect_large()?;
-            let payload = sized(context.dialect, LIMIT);
-            let (opcode, message) = context.message(Kind::Echo, &payload);
-            let (start, end) = message.split_at(LIMIT / 2);
-            for fragment in fragments(opcode, &[start, end]) {
-                client.send_raw(&fragment)?;
-            }
-            context.expect(&mut client, Kind::Echo, &payload)
+            [LIMIT - 1, LIMIT].into_iter().try_for_each(|bytes| {
+                let payload = sized(context.dialect, bytes);
+                let (opcode, message) = context.message(Kind::Echo, &payload);
+                send_in_two(&mut client, opcode, &message)?;
+                let echoed = context.expect(&mut client, Kind::Echo, &payload);
+                echoed.map_err(|failure| failure.at(format_args!("{bytes} bytes")))
+            })
         },
     },
     Check {
@@ -64,17 +67,29 @@ pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "protocol-limit-refused-in-fragments",
         section: "protocol, Limits",
-        description: "Sends an echo of 16 MiB and one byte in fragments of 4 MiB.",
+        description: "Sends an echo of 16 MiB and one byte in two fragments.",
         expectation: "a close with 1009, or the end of the connection",
         scope: Scope::Each,
         needs: None,
         run: |context| {
             let mut client = context.connect_large()?;
             let (opcode, message) = too_long(context);
-            let parts: Vec<&[u8]> = message.chunks(FRAGMENT).collect();
-            for fragment in fragments(opcode, &parts) {
-                client.send_raw(&fragment)?;
-            }
+            send_in_two(&mut client, opcode, &message)?;
+            too_large(&mut client)
+        },
+    },
+    Check {
+        id: "protocol-limit-refused-without-end",
+        section: "protocol, Limits",
+        description: "Sends 18 fragments of 1 MiB, and no last one.",
+        expectation: "a close with 1009, or the end of the connection",
+        scope: Scope::Once,
+        needs: None,
+        run: |context| {
+            let mut client = context.connect_large()?;
+            client.send_raw(&frame(Opcode::Text as u8, &[b'x'; FRAGMENT]))?;
+            let more = frame(0, &[b'x'; FRAGMENT]);
+            (0..=LIMIT / FRAGMENT).try_for_each(|_| client.send_raw(&more))?;
             too_large(&mut client)
         },
     },
@@ -91,6 +106,12 @@ pub(super) fn sized(dialect: Dialect, bytes: usize) -> Payload {
             Payload::Json("x".repeat(bytes - empty.len()).into())
         }
     }
+}
+
+fn send_in_two(client: &mut Client, opcode: Opcode, message: &[u8]) -> Checked {
+    let (start, end) = message.split_at(message.len() / 2);
+    let mut parts = fragments(opcode, &[start, end]).into_iter();
+    parts.try_for_each(|fragment| client.send_raw(&fragment))
 }
 
 pub(super) fn too_long(context: &Context<'_>) -> (Opcode, Vec<u8>) {

@@ -15,6 +15,7 @@ mod handshake;
 mod leavers;
 mod limits;
 mod membership;
+mod memory;
 mod phoenix;
 mod residue;
 mod rooms;
@@ -43,6 +44,7 @@ static ALL: &[&[Check]] = &[
     leavers::CHECKS,
     limits::CHECKS,
     at_once::CHECKS,
+    memory::CHECKS,
     slow_client::CHECKS,
     residue::CHECKS,
     half_closed::CHECKS,

@@ -249,8 +249,17 @@ fn silent(context: &mut Context<'_>, client: &mut Client) -> Checked {
     }
 }
 
+pub(super) fn subscribe_and_unsubscribe(
+    context: &Context<'_>,
+    client: &mut Client,
+    topic: &str,
+) -> Checked {
+    ask(context, client, Wish::Subscribe, topic)?;
+    ask(context, client, Wish::Unsubscribe, topic)
+}
+
 /// A topic that no other check uses.
-fn fresh_topic(context: &mut Context<'_>) -> String {
+pub(super) fn fresh_topic(context: &mut Context<'_>) -> String {
     format!("room-{}", context.payload().tag().unwrap_or_default())
 }
 

@@ -3,10 +3,11 @@
 
 use super::{PATIENCE, is_late};
 use conformance::{
-    Check, CheckRun, Dialect, Found, ProtocolRequest, Target, checks, run_check, verify_those,
+    Check, CheckRun, Dialect, Found, ProtocolRequest, ServerMemory, Target, checks, run_check,
+    verify_those,
 };
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 use test_servers::Framework;
@@ -34,8 +35,11 @@ fn dialects(framework: Framework) -> Vec<Dialect> {
 }
 
 /// Compression is asked of the honest server, and of those that lie about it.
-fn target(server: &LiarServer, lie: Lie, framework: Framework, timeout: Duration) -> Target {
+fn target(server: &Arc<LiarServer>, lie: Lie, framework: Framework, timeout: Duration) -> Target {
+    let hoarding = Arc::clone(server);
     Target {
+        // Of a server in this process, only what it keeps can be told apart.
+        memory: Some(ServerMemory::new(move || Some(hoarding.hoarded_bytes()))),
         dialects: dialects(framework),
         workloads: vec![
             ProtocolRequest::Echo,
@@ -48,11 +52,16 @@ fn target(server: &LiarServer, lie: Lie, framework: Framework, timeout: Duration
     }
 }
 
-/// Send 16 to a hundred megabytes each, of which no other check sends more than two, or tens of thousands of
-/// frames, or open a hundred connections and more.
-const LARGE: [&str; 10] = [
+/// Send 16 to a hundred megabytes each, of which no other check sends more than two, or thousands of frames, or
+/// open a hundred connections and more.
+const LARGE: [&str; 15] = [
     "protocol-many-messages",
     "rfc6455-5.4-many-fragments",
+    "rfc6455-5.5.3-pings-unread",
+    "protocol-endless-fragments",
+    "protocol-rooms-memory",
+    "protocol-large-messages-memory",
+    "protocol-limit-refused-without-end",
     "protocol-limit-accepted",
     "protocol-limit-accepted-in-fragments",
     "protocol-limit-refused",
@@ -65,7 +74,7 @@ const LARGE: [&str; 10] = [
 
 /// Of all checks; those that lie about something else are asked the large ones with `TESTS=long` alone.
 fn outcomes(lie: Lie, framework: Framework, timeout: Duration) -> Vec<CheckRun> {
-    let server = LiarServer::start_as(lie, framework).expect("a port");
+    let server = Arc::new(LiarServer::start_as(lie, framework).expect("a port"));
     let every = lie == Lie::None
         || lie.trips(framework).is_some_and(|id| LARGE.contains(&id))
         || std::env::var("TESTS").is_ok_and(|which| which == "long");
@@ -163,7 +172,7 @@ fn outcomes_of(lie: Lie, framework: Framework, timeout: Duration) -> Vec<CheckRu
     let Some(check) = checks().find(|check| Some(check.id) == rule) else {
         return outcomes(lie, framework, timeout);
     };
-    let server = LiarServer::start_as(lie, framework).expect("a port");
+    let server = Arc::new(LiarServer::start_as(lie, framework).expect("a port"));
     let target = target(&server, lie, framework, timeout);
     let run = dialects(framework).into_iter();
     run.map(|dialect| run_check(&target, check, dialect))

@@ -13,7 +13,7 @@ fn verify_knows_the_honest_from_the_liars() {
         )
     };
     project.add(&Server {
-        more: &format!("{}{}", variant("none"), variant("answers-pongs")),
+        more: &["none", "answers-pongs", "keeps-fragments"].map(variant).concat(),
         dialects: BOTH,
         ..Server::default()
     });
@@ -28,6 +28,17 @@ fn verify_knows_the_honest_from_the_liars() {
                 "FAIL rfc6455-5.5.3-unsolicited-pong (RFC 6455, 5.5.3",
                 "expected: ",
                 "observed: ",
+                "1 failed",
+            ],
+        );
+    // Its memory is that of a real process.
+    project
+        .shootout("verify go-example --variants keeps-fragments")
+        .expect(
+            1,
+            &[
+                "FAIL protocol-endless-fragments (protocol, Limits",
+                "observed: the server's memory grew from ",
                 "1 failed",
             ],
         );

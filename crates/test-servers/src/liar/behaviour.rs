@@ -1,9 +1,10 @@
 //! Lies at the level of messages and connections.
 
+use super::hoard::Hoard;
 use super::{Lie, frames, rooms};
 use crate::Framework;
 use crate::threaded::{
-    Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request,
+    Act, Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request,
     RoomRequest, Speech, Upgrade, Wire, read,
 };
 use crate::upgrade::{Refusal, RequestHead};
@@ -24,6 +25,7 @@ pub(super) struct Liar {
     told: AtomicBool,
     /// The sockets that are not closed.
     kept: Mutex<Vec<Arc<dyn Wire>>>,
+    hoard: Hoard,
 }
 
 /// What a connection has said so far.
@@ -33,18 +35,21 @@ struct Spoken {
     echoes: u32,
     messages: u32,
     pings: u32,
+    /// The payload of the latest ping.
+    ping: Vec<u8>,
     /// A message was ignored; everything after it is, too.
     deaf: bool,
 }
 
 impl Liar {
-    pub(super) fn new(lie: Lie, framework: Framework) -> Self {
+    pub(super) fn new(lie: Lie, framework: Framework, hoard: Hoard) -> Self {
         Self {
             lie,
             framework,
             spoken: Mutex::default(),
             told: AtomicBool::new(false),
             kept: Mutex::default(),
+            hoard,
         }
     }
 
@@ -57,11 +62,18 @@ impl Liar {
         kept.push(Arc::clone(wire));
     }
 
-    fn is_tired_of_pings(&self, from: &Peer) -> bool {
+    /// What a ping is answered with, and how many pings there were on its connection.
+    fn pinged(&self, from: &Peer, payload: &[u8]) -> (u32, Vec<u8>) {
         let mut spoken = self.spoken();
-        let pings = &mut spoken.entry(from.id).or_default().pings;
-        *pings += 1;
-        *pings > 20
+        let spoken = spoken.entry(from.id).or_default();
+        spoken.pings += 1;
+        let before = std::mem::replace(&mut spoken.ping, payload.to_vec());
+        let answer = match self.lie {
+            Lie::MixesPongs if spoken.pings > 1000 => before,
+            Lie::CutsPongs => payload[..payload.len().min(100)].to_vec(),
+            _ => payload.to_vec(),
+        };
+        (spoken.pings, answer)
     }
 
     /// The error that this lie reports for a correct request.
@@ -160,7 +172,7 @@ impl Behaviour for Liar {
     }
 
     fn filter(&self) -> Option<Box<dyn FrameFilter>> {
-        frames::filter(self.lie)
+        frames::filter(self.lie, &self.hoard)
     }
 
     fn max_message(&self) -> u32 {
@@ -340,16 +352,17 @@ impl Behaviour for Liar {
     }
 
     fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
+        if self.lie == Lie::RoomKeepsTopics && matches!(request.act, Act::Subscribe) {
+            self.hoard.keep(1024);
+        }
         rooms::answer(self.lie, &hub.lock(), from, request);
     }
 
     fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {
-        let len = match self.lie {
-            Lie::CutsPongs => payload.len().min(100),
-            Lie::TiresOfPings if self.is_tired_of_pings(from) => return,
-            _ => payload.len(),
-        };
-        from.send_frame(Opcode::Pong, &payload[..len]);
+        let (pings, answer) = self.pinged(from, payload);
+        if self.lie != Lie::TiresOfPings || pings <= 20 {
+            from.send_frame(Opcode::Pong, &answer);
+        }
     }
 
     fn pong(&self, from: &Arc<Peer>, payload: &[u8]) {

@@ -3,6 +3,7 @@
 //! A wire that takes the first offer of a client as it stands, and then shows the server uncompressed
 //! frames and the client compressed ones. Without an offer it changes nothing.
 
+use super::hoard::Hoard;
 use super::{Lie, frames};
 use crate::threaded::{FrameFilter, Wire};
 use crate::upgrade::RequestHead;
@@ -38,6 +39,7 @@ pub(crate) struct DeflatedWire {
     latest: Option<Latest>,
     /// What a server shares that makes others suffer for it: a client that compresses has gone.
     gone: Option<Arc<AtomicBool>>,
+    hoard: Hoard,
 }
 
 enum Incoming {
@@ -49,6 +51,7 @@ enum Incoming {
 
 struct Inflating {
     lie: Lie,
+    hoard: Hoard,
     filter: Option<Box<dyn FrameFilter>>,
     decoder: Decoder,
     inflater: Inflater,
@@ -86,6 +89,11 @@ struct Deflating {
 
 impl DeflatedWire {
     pub(crate) fn new(lie: Lie, inner: Arc<dyn Wire>) -> Self {
+        Self::hoarding(lie, inner, Hoard::default())
+    }
+
+    /// One of several wires that keep what they keep together.
+    pub(super) fn hoarding(lie: Lie, inner: Arc<dyn Wire>, hoard: Hoard) -> Self {
         Self {
             lie,
             inner,
@@ -94,6 +102,7 @@ impl DeflatedWire {
             got_plain: AtomicBool::new(false),
             latest: None,
             gone: None,
+            hoard,
         }
     }
 
@@ -164,7 +173,7 @@ impl DeflatedWire {
             Ok(Some(parsed)) => match self.negotiated(&parsed.extensions) {
                 Some((terms, line)) => {
                     *lock(&self.outgoing) = Outgoing::Answer(line, terms);
-                    let mut inflating = Box::new(Inflating::new(self.lie, &terms));
+                    let mut inflating = Box::new(Inflating::new(self.lie, &terms, &self.hoard));
                     let rest = head.len() - parsed.len;
                     inflating.take(&buffer[count - rest..count], &self.got_plain);
                     *incoming = Incoming::Frames(inflating);
@@ -256,13 +265,15 @@ impl Wire for DeflatedWire {
 }
 
 impl Inflating {
-    fn new(lie: Lie, terms: &DeflateTerms) -> Self {
+    fn new(lie: Lie, terms: &DeflateTerms, hoard: &Hoard) -> Self {
         let mut decoder = Decoder::new(Sender::Client, MOST_ON_WIRE);
         decoder.permit_compressed();
         Self {
             lie,
+            hoard: hoard.clone(),
             filter: match lie {
-                Lie::DeflateLosesFragments => frames::filter(Lie::LosesFragments),
+                Lie::DeflateLosesFragments => frames::filter(Lie::LosesFragments, hoard),
+                Lie::DeflateDeafWithinMessage => frames::filter(Lie::DeafWithinMessage, hoard),
                 _ => None,
             },
             decoder,
@@ -279,6 +290,7 @@ impl Inflating {
         let filtered = self.filter.as_mut().map(|filter| filter.filter(bytes));
         let filtered = filtered.transpose().unwrap_or_default();
         let (lie, inflater, deaf) = (self.lie, &mut self.inflater, &mut self.deaf);
+        let hoard = &self.hoard;
         let mut frames = Vec::new();
         let fed = self
             .decoder
@@ -286,7 +298,13 @@ impl Inflating {
                 if matches!(event, Event::Message { .. }) {
                     got_plain.store(!mark.compressed, Ordering::SeqCst);
                 }
-                show(&event, mark, lie, inflater, &mut frames, deaf)
+                let begun = frames.len();
+                let shown = show(&event, mark, lie, inflater, &mut frames, deaf);
+                let bytes = frames.len() - begun;
+                if lie == Lie::DeflateKeepsLarge && mark.compressed && bytes >= 1 << 20 {
+                    hoard.keep(bytes);
+                }
+                shown
             });
         self.shown.extend(frames);
         match fed {

@@ -1,6 +1,7 @@
 //! Lies about frames: forbidden frames are made acceptable before the codec sees them.
 
 use super::Lie;
+use super::hoard::Hoard;
 use crate::threaded::FrameFilter;
 use ws_proto::apply_mask;
 
@@ -9,7 +10,7 @@ const LIMIT: usize = 16 * 1024 * 1024;
 const LOW_LIMIT: usize = 15 * 1024 * 1024;
 
 /// A filter for the lies that need one.
-pub(super) fn filter(lie: Lie) -> Option<Box<dyn FrameFilter>> {
+pub(super) fn filter(lie: Lie, hoard: &Hoard) -> Option<Box<dyn FrameFilter>> {
     let needed = matches!(
         lie,
         Lie::AcceptsUnmasked
@@ -17,6 +18,7 @@ pub(super) fn filter(lie: Lie) -> Option<Box<dyn FrameFilter>> {
             | Lie::SkipsReservedOpcodes
             | Lie::LosesFragments
             | Lie::LosesLateFragments
+            | Lie::KeepsFragments
             | Lie::LosesBehindFragments
             | Lie::LowLimit
             | Lie::LowLimitInFragments
@@ -29,10 +31,12 @@ pub(super) fn filter(lie: Lie) -> Option<Box<dyn FrameFilter>> {
             | Lie::AcceptsInvalidFragments
             | Lie::LimitInFragmentsOnly
             | Lie::LimitPerFrame
+            | Lie::LimitAtEnd
     );
     needed.then(|| {
         Box::new(Lenient {
             lie,
+            hoard: hoard.clone(),
             bytes: Vec::new(),
             fragments: 0,
             length: 0,
@@ -46,6 +50,7 @@ pub(super) fn filter(lie: Lie) -> Option<Box<dyn FrameFilter>> {
 /// Takes frames apart without judging them.
 struct Lenient {
     lie: Lie,
+    hoard: Hoard,
     /// The start of a frame whose end has not come.
     bytes: Vec<u8>,
     /// Fragments so far of the message under way.
@@ -173,12 +178,20 @@ impl Lenient {
                 };
                 Ok(fin || fragment < 5 || self.has_empty)
             }
+            Lie::KeepsFragments => {
+                if !fin {
+                    self.hoard.keep(100);
+                }
+                Ok(true)
+            }
             Lie::LosesLateFragments => Ok(fin || !(10_000..20_000).contains(&fragment)),
             Lie::LosesBehindFragments => Ok(!is_whole || !self.ended),
             Lie::LowLimit if is_whole && length > LOW_LIMIT => Err(1009),
             Lie::LowLimitInFragments if !is_whole && length > LOW_LIMIT => Err(1009),
             Lie::LimitPerFrame if frame.payload.len() > LIMIT => Err(1009),
-            Lie::AcceptsInvalidFragments | Lie::LimitInFragmentsOnly if !fin || fragment > 0 => {
+            Lie::AcceptsInvalidFragments | Lie::LimitInFragmentsOnly | Lie::LimitAtEnd
+                if !fin || fragment > 0 =>
+            {
                 self.join(frame)
             }
             _ => Ok(true),
@@ -193,14 +206,16 @@ impl Lenient {
             return Err(1002);
         }
         self.message.append(&mut frame.payload);
-        if frame.first & FIN == 0 {
+        let fin = frame.first & FIN != 0;
+        let is_too_long = self.message.len() - 1 > LIMIT;
+        if is_too_long && (fin || self.lie != Lie::LimitAtEnd) {
+            return Err(1009);
+        }
+        if !fin {
             return Ok(false);
         }
         let message = std::mem::take(&mut self.message);
         let (opcode, payload) = (message[0], &message[1..]);
-        if payload.len() > LIMIT {
-            return Err(1009);
-        }
         frame.first = FIN | opcode;
         frame.payload = match (self.lie, opcode) {
             (Lie::AcceptsInvalidFragments, 1) => lossy(payload),

@@ -95,6 +95,8 @@ pub enum Lie {
     RoomIgnoresCase,
     /// Takes what may not name a topic for a name.
     RoomTakesAnyName,
+    /// Keeps 1 KiB of each subscription that there ever was.
+    RoomKeepsTopics,
     /// Answers client_max_window_bits to a client that did not offer it.
     DeflateChoosesUnasked,
     /// Takes a larger window than the client permits.
@@ -109,6 +111,10 @@ pub enum Lie {
     /// Loses the sixth and further fragments of a message where compression is on, but for the
     /// last.
     DeflateLosesFragments,
+    /// Does not answer a ping between the fragments of a compressed message.
+    DeflateDeafWithinMessage,
+    /// Keeps each compressed message of 1 MiB and more.
+    DeflateKeepsLarge,
     /// Compresses a broadcast of less than 32,000 bytes with the context of one client, and sends all that.
     DeflateOneForAll,
     /// Marks its answers to messages without compression as compressed, which they are not.
@@ -138,6 +144,8 @@ pub enum Lie {
     SkipsReservedOpcodes,
     /// Loses the sixth and further fragments of a message, but for the last, where the second is not empty.
     LosesFragments,
+    /// Keeps 100 bytes of each fragment.
+    KeepsFragments,
     /// Loses the 10,000th to the 20,000th fragment of a message, but for the last.
     LosesLateFragments,
     /// Loses a message that comes in one segment with the end of a fragmented one.
@@ -152,6 +160,8 @@ pub enum Lie {
     CutsPongs,
     /// Answers the first 20 pings of a connection alone.
     TiresOfPings,
+    /// Answers each ping of a connection after the first 1,000 with the payload of the one before.
+    MixesPongs,
     /// Answers a pong with a pong.
     AnswersPongs,
     /// Takes a ping without FIN for a whole one.
@@ -199,6 +209,8 @@ pub enum Lie {
     LimitInFragmentsOnly,
     /// Accepts 17 MiB in fragments.
     LimitPerFrame,
+    /// Looks at the length of a message in fragments when it has the last one.
+    LimitAtEnd,
     /// The first reset of a client that never spoke ends all connections.
     ResetTakesAll,
     /// The first client that vanishes within a frame ends all connections.
@@ -314,11 +326,14 @@ impl Lie {
             Self::RoomCountsTwice => "protocol-rooms-again",
             Self::RoomIgnoresCase => "protocol-rooms-topics",
             Self::RoomTakesAnyName => "protocol-rooms-errors",
+            Self::RoomKeepsTopics => "protocol-rooms-memory",
+            Self::DeflateKeepsLarge => "protocol-large-messages-memory",
+            Self::KeepsFragments => "protocol-endless-fragments",
             Self::DeflateChoosesUnasked => "rfc7692-7.1.2.2-client-window",
             Self::DeflateTakesLarger => "rfc7692-7.1.2.1-server-window",
             Self::DeflateTakesBadOffers => "rfc7692-7.1-bad-offers",
             Self::DeflateKeepsContext => "rfc7692-7.1.1.1-no-context-takeover",
-            Self::DeflateLosesFragments => "rfc7692-6.1-fragments",
+            Self::DeflateLosesFragments | Self::DeflateDeafWithinMessage => "rfc7692-6.1-fragments",
             Self::DeflateLosesIncompressible => "rfc7692-7.2.1-incompressible",
             Self::DeflateMarksAll => "rfc7692-6.1-in-turn",
             Self::DeflateOneForAll => "rfc7692-7.2.1-broadcast",
@@ -342,6 +357,7 @@ impl Lie {
             Self::SkipsInterleaved => "rfc6455-5.4-interleaved-message",
             Self::CutsPongs => "rfc6455-5.5.2-ping",
             Self::TiresOfPings => "rfc6455-5.5.3-pings-at-once",
+            Self::MixesPongs => "rfc6455-5.5.3-pings-unread",
             Self::AnswersPongs => "rfc6455-5.5.3-unsolicited-pong",
             Self::AcceptsFragmentedPing => "rfc6455-5.5-fragmented-control",
             Self::SkipsLongPing => "rfc6455-5.5-long-control",
@@ -364,6 +380,7 @@ impl Lie {
             Self::LowLimit => "protocol-limit-accepted",
             Self::LimitInFragmentsOnly => "protocol-limit-refused",
             Self::LimitPerFrame => "protocol-limit-refused-in-fragments",
+            Self::LimitAtEnd => "protocol-limit-refused-without-end",
             Self::ResetTakesAll => "protocol-reset-in-broadcast",
             Self::CutTakesAll => "protocol-vanished-client",
             Self::TiresAfter1000 => "protocol-churn",

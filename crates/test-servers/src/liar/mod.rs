@@ -9,6 +9,7 @@
 mod behaviour;
 mod deflated;
 mod frames;
+mod hoard;
 mod lie;
 mod rooms;
 
@@ -18,6 +19,7 @@ pub use lie::Lie;
 use crate::Framework;
 use crate::threaded::{Overflow, PlainWire, QueuedWire, Server, Wire};
 use crate::tls::TlsWire;
+use hoard::Hoard;
 use rustls::ServerConfig;
 use std::fmt;
 use std::io;
@@ -25,7 +27,10 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 
 /// A running liar; dropping it ends it and all its connections.
-pub struct LiarServer(Server);
+pub struct LiarServer {
+    server: Server,
+    hoard: Hoard,
+}
 
 impl LiarServer {
     /// Starts one on a free port of 127.0.0.1.
@@ -49,11 +54,13 @@ impl LiarServer {
     /// # Errors
     /// When the address cannot be bound.
     pub fn start_on(address: SocketAddr, lie: Lie, framework: Framework) -> io::Result<Self> {
-        let behaviour = Arc::new(behaviour::Liar::new(lie, framework));
+        let hoard = Hoard::default();
+        let behaviour = Arc::new(behaviour::Liar::new(lie, framework, hoard.clone()));
+        let of_wires = hoard.clone();
         let latest = Arc::default();
         let gone = Arc::default();
         let make_wire = Box::new(move |stream| {
-            let wire = DeflatedWire::new(lie, wire(lie, stream));
+            let wire = DeflatedWire::hoarding(lie, wire(lie, stream), of_wires.clone());
             let wire = match lie {
                 Lie::DeflateOneForAll => wire.sharing(Arc::clone(&latest)),
                 Lie::DeflateLosesBehindLeaver => wire.noting(Arc::clone(&gone)),
@@ -61,7 +68,8 @@ impl LiarServer {
             };
             Ok(Arc::new(wire) as Arc<dyn Wire>)
         });
-        Ok(Self(Server::start(address, behaviour, make_wire)?))
+        let server = Server::start(address, behaviour, make_wire)?;
+        Ok(Self { server, hoard })
     }
 
     /// One that tells no lie, over TLS with this certificate. What a client does not read it does not
@@ -70,22 +78,29 @@ impl LiarServer {
     /// # Errors
     /// When the address cannot be bound.
     pub fn start_tls(address: SocketAddr, config: Arc<ServerConfig>) -> io::Result<Self> {
-        let behaviour = Arc::new(behaviour::Liar::new(Lie::None, Framework::Plain));
+        let hoard = Hoard::default();
+        let behaviour = behaviour::Liar::new(Lie::None, Framework::Plain, hoard.clone());
         let make_wire = Box::new(move |stream| {
             let wire = Arc::new(TlsWire::new(stream, Arc::clone(&config))?);
             Ok(Arc::new(deflated::DeflatedWire::new(Lie::None, wire)) as Arc<dyn Wire>)
         });
-        Ok(Self(Server::start(address, behaviour, make_wire)?))
+        let server = Server::start(address, Arc::new(behaviour), make_wire)?;
+        Ok(Self { server, hoard })
     }
 
     /// Where it listens.
     pub const fn addr(&self) -> SocketAddr {
-        self.0.addr()
+        self.server.addr()
+    }
+
+    /// Bytes of memory that it keeps although nothing needs them any more.
+    pub fn hoarded_bytes(&self) -> u64 {
+        self.hoard.bytes()
     }
 
     /// Serves until the process is ended.
     pub fn wait(self) {
-        self.0.wait();
+        self.server.wait();
     }
 }
 
