@@ -2,7 +2,7 @@
 //!
 //! Purpose: readings of /proc, of clocks and of sock_diag(7): which processes belong together,
 //! which listen on a port, how much memory they and their sockets take. Reads only: it sends no
-//! signal, keeps no series and knows neither servers nor records.
+//! signal, keeps no series and knows neither servers nor records. Also says where the user's cache is.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -10,6 +10,7 @@ compile_error!(
      it in a container or a virtual machine"
 );
 
+mod folders;
 pub mod kernel;
 mod listener;
 mod others;
@@ -18,6 +19,7 @@ mod sockets;
 mod threads;
 mod tree;
 
+pub use folders::user_cache;
 pub use kernel::busy_share;
 pub use listener::listeners;
 pub use others::Others;

@@ -2,8 +2,8 @@
 
 use crate::error::PlanFileError;
 use plan::{
-    Audience, Clients, Connection, Fault, Io, Limits, Load, Message, Nanos, Plan, Population,
-    RankedBy, Target, Timestamps,
+    Audience, Clients, Connection, Dialect, Fault, Io, Limits, Load, Message, Nanos, Plan,
+    Population, RankedBy, Target, Timestamps,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ struct Printed<'a> {
     nodes: bool,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     via: &'a [String],
+    #[serde(skip_serializing_if = "<[Dialect]>::is_empty")]
+    dialects: &'a [Dialect],
     audience: Audience,
     #[serde(skip_serializing_if = "is_none")]
     warm_up: Nanos,
@@ -70,6 +72,7 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, PlanFileError> {
         ranked_by,
         nodes,
         via,
+        dialects,
         target,
         connection,
         populations,
@@ -88,6 +91,7 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, PlanFileError> {
         ranked_by: *ranked_by,
         nodes: *nodes,
         via,
+        dialects,
         audience: *audience,
         warm_up: *warm_up,
         target,

@@ -56,6 +56,7 @@ impl Plan {
         self.validate_watch()?;
         self.validate_faults()?;
         self.validate_via()?;
+        self.validate_dialects()?;
         self.validate_search()?;
         self.validate_audience()?;
         within("message.padding", self.message.padding, (0, MOST_PADDING))?;

@@ -1,8 +1,8 @@
 //! A whole plan, and what follows from its parts.
 
 use super::{
-    Audience, Clients, Connect, Connection, DialectFile, Entry, Fault, Generator, Limits, Load,
-    Measure, Message, Nanos, OpenLoop, Population, Reference, Search, Target, Watch,
+    Audience, Clients, Connect, Connection, Dialect, DialectFile, Entry, Fault, Generator, Limits,
+    Load, Measure, Message, Nanos, OpenLoop, Population, Reference, Search, Target, Watch,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,10 @@ pub struct Plan {
     /// Names of the proxies through which `shootout run` measures each row, and `none` for the way
     /// without one; its option --via takes their place. The load generator does nothing with it.
     pub via: Vec<String>,
+    /// The dialects in which `shootout run` measures each variant that speaks them. A variant that
+    /// speaks none of them has its own, and the option --dialects or `message.dialect` takes their
+    /// place. The load generator does nothing with it.
+    pub dialects: Vec<Dialect>,
     /// Where to connect.
     pub target: Target,
     /// How a client connects.
@@ -96,6 +100,7 @@ impl Default for Plan {
             ranked_by: None,
             nodes: false,
             via: Vec::new(),
+            dialects: Vec::new(),
             target: Target::default(),
             connection: Connection::default(),
             populations: vec![Population::default()],

@@ -1,7 +1,7 @@
 //! JSON of whole records. A compiler takes seconds to make a reader or a writer of one: it makes each once,
 //! here, and not in every crate that calls it.
 
-use super::{Certificate, Event, Measurement, RunRecord, StepRecord};
+use super::{Certificate, Conformance, Event, Measurement, RunRecord, StepRecord};
 use serde_json::Error;
 use std::io::{self, Write};
 
@@ -45,4 +45,11 @@ macro_rules! json {
     )*};
 }
 
-json!(Certificate, Event, Measurement, RunRecord, StepRecord);
+json!(
+    Certificate,
+    Conformance,
+    Event,
+    Measurement,
+    RunRecord,
+    StepRecord
+);

@@ -239,6 +239,10 @@ impl Status {
 /// Result of the conformance checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conformance {
+    /// When the checks were done, if before this measurement's run (RFC 3339). Within a week, they are not
+    /// done again for a server that passed them with the same folder, programs and tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<String>,
     /// Every check that was run.
     pub checks: Vec<CheckOutcome>,
 }

@@ -1,6 +1,7 @@
 //! The ceiling of this generator on this machine, from the certificate that a test leaves in the user's
 //! cache directory. Without one, nothing is known, and nothing is held against it.
 
+use host_facts::user_cache;
 use plan::Plan;
 use record::{BUSY, Ceiling, Certificate, Environment, Json};
 use std::io;
@@ -11,12 +12,7 @@ const SIMILAR_BYTES: u32 = 1024;
 
 /// Where the certificate lies; `None` for a user without a home.
 fn certificate_path() -> Option<PathBuf> {
-    let absolute = |name| {
-        let path = PathBuf::from(std::env::var_os(name)?);
-        path.is_absolute().then_some(path)
-    };
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("websocket-bench").join("selftest.json"))
+    Some(user_cache()?.join("websocket-bench/selftest.json"))
 }
 
 /// Keeps a certificate with a ceiling for later runs. If it cannot be written, later runs know no

@@ -112,7 +112,10 @@ pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[CheckRun]) -> C
             }
         })
         .collect();
-    Conformance { checks }
+    Conformance {
+        checked: None,
+        checks,
+    }
 }
 
 /// True when a check failed that had waited as long as for one answer: then the server may have

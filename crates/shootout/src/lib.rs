@@ -20,6 +20,7 @@ pub mod machine;
 pub mod measure;
 pub mod network;
 pub mod options;
+pub mod passed;
 pub mod process;
 pub mod progress;
 pub mod quick;

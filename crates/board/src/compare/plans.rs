@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Parts of a plan that decide nothing of what a step measures: where a server listens, random
 /// choices, what a workload is called and which rows it has, and how finely clients are told.
-const NO_MATTER: [&str; 8] = [
+const NO_MATTER: [&str; 9] = [
     "target",
     "generator.seed",
     "name",
@@ -17,6 +17,7 @@ const NO_MATTER: [&str; 8] = [
     "ranked_by",
     "nodes",
     "via",
+    "dialects",
     "clients.steps",
 ];
 

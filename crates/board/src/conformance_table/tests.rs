@@ -31,6 +31,7 @@ fn outcome(id: &str, dialect: Dialect, verdict: CheckVerdict) -> CheckOutcome {
 
 fn line(server: &str, variant: &str, binary: CheckVerdict) -> Line {
     let conformance = Conformance {
+        checked: None,
         checks: vec![
             outcome(ECHO, Dialect::Text, CheckVerdict::Pass),
             outcome(ECHO, Dialect::Binary, binary),

@@ -2,7 +2,9 @@
 
 use super::super::bounds::{MOST_FAULTS, MOST_NODES, MOST_PROXIES, MOST_WATCHED, RATES, TIMES};
 use super::super::error::{Checked, contradiction, within};
-use super::{Audience, Clients, LONGEST, Load, Nanos, Plan, Population, Reading, Target, Watch};
+use super::{
+    Audience, Clients, Dialect, LONGEST, Load, Nanos, Plan, Population, Reading, Target, Watch,
+};
 
 impl Plan {
     /// Every client of a watched step hears everything, and comes back whatever ends its connection.
@@ -79,6 +81,27 @@ impl Plan {
             true => Err(contradiction(
                 "via",
                 "names a proxy twice: write each name once",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn validate_dialects(&self) -> Checked {
+        let listed = &self.dialects;
+        let is_twice = |at: usize| listed[..at].contains(&listed[at]);
+        if (0..listed.len()).any(is_twice) {
+            return Err(contradiction(
+                "dialects",
+                "names a dialect twice: write each name once",
+            ));
+        }
+        let is_foreign =
+            |dialect| matches!(dialect, Dialect::File | Dialect::Mqtt | Dialect::Mqtt5);
+        match listed.iter().copied().any(is_foreign) {
+            true => Err(contradiction(
+                "dialects",
+                "names a dialect that no manifest of a server has: these are text, binary, phoenix, \
+                 actioncable and socketio",
             )),
             false => Ok(()),
         }

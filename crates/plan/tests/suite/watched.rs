@@ -11,7 +11,7 @@ fn with(pointer: &str, value: Value) -> Result<(), PlanError> {
         "populations": [{"reads": "full", "life": "stays", "reconnect": "never"}],
         "clients": {"steps": {"first": 100, "add": 0, "count": 1}},
         "load": {"watch": {"rate": 50.0, "duration": "60s", "patience": "5s"}},
-        "audience": "everyone", "warm_up": "0s", "nodes": false, "via": [],
+        "audience": "everyone", "warm_up": "0s", "nodes": false, "via": [], "dialects": [],
         "fault": [{"at": "10s", "jitter": "1s", "do": "kill", "what": "node:2"}],
     });
     *plan.pointer_mut(pointer).expect("the example has it") = value;
@@ -78,6 +78,8 @@ fn what_cannot_be_watched_is_named() {
         ("/fault", fault("1s", "reload", "node:1"), "fault.do"),
         ("/via", json!(["nginx", "none", "nginx"]), "via"),
         ("/via", json!(vec!["a"; 17]), "via"),
+        ("/dialects", json!(["text", "text"]), "dialects"),
+        ("/dialects", json!(["text", "mqtt"]), "dialects"),
         ("/target/unix_socket", unix, "target.nodes"),
         ("/target/proxy", json!("http://a:1"), "target.nodes"),
         ("/target/resolve", json!(["a:1:127.0.0.1"]), "target.nodes"),

@@ -19,7 +19,7 @@ pub use schedule::Schedule;
 pub use scoped::ScopedSet;
 
 use crate::Refusal;
-use crate::manifest::{Dialect, Workload};
+use crate::manifest::{Dialect, Variant, Workload};
 use plan::{Clients, Plan};
 use plan_file::{PlanFile, Set, shown_key};
 use serde::{Deserialize, Serialize};
@@ -165,6 +165,21 @@ impl NamedPlan {
     pub fn dialect(&self) -> Option<Dialect> {
         let given = self.fixed.contains("message.dialect");
         Dialect::of_record(self.plan.message.dialect).filter(|_| given)
+    }
+
+    /// The message formats in which this variant is measured where nobody asks for others: that of the
+    /// plan, or those of its list that the variant speaks, or text, or else the variant's first.
+    pub fn dialects(&self, variant: &Variant) -> Vec<Dialect> {
+        let is_spoken = |dialect: &Dialect| variant.dialects.contains(dialect);
+        let listed = self.plan.dialects.iter();
+        let listed = listed.filter_map(|dialect| Dialect::of_record(*dialect));
+        let listed: Vec<Dialect> = listed.filter(is_spoken).collect();
+        match self.dialect() {
+            Some(dialect) => vec![dialect],
+            None if !listed.is_empty() => listed,
+            None if is_spoken(&Dialect::Text) => vec![Dialect::Text],
+            None => variant.dialects.iter().take(1).copied().collect(),
+        }
     }
 
     /// The name as a part of a file's name: letters, digits, `-` and `_`.

@@ -14,6 +14,7 @@ use builder::Builder;
 pub use builder::version;
 use project::manifest::Manifest;
 use project::{Project, ServerFolder};
+pub(crate) use stamp::Print;
 use std::path::{Path, PathBuf};
 
 /// The fingerprint of a server's sources, build outputs left out; `None` when they cannot be read.

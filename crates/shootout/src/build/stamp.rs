@@ -6,15 +6,41 @@
 use ignore::WalkBuilder;
 use sha1::{Digest as _, Sha1};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+/// A fingerprint of texts and files, in their order.
+#[derive(Clone, Default)]
+pub(crate) struct Print(Sha1);
+
 /// The fingerprint of a folder's files.
-pub(super) struct Sources(Option<Sha1>);
+pub(super) struct Sources(Option<Print>);
 
 /// The fingerprint of all that goes into a variant, and the file that remembers it.
 pub(super) struct Stamp {
     file: PathBuf,
     fingerprint: Option<String>,
+}
+
+impl Print {
+    pub(crate) fn add(&mut self, text: &str) {
+        self.add_bytes(text.as_bytes());
+    }
+
+    pub(crate) fn add_file(&mut self, file: &Path) -> io::Result<()> {
+        self.add_bytes(&fs::read(file)?);
+        Ok(())
+    }
+
+    pub(crate) fn text(self) -> String {
+        let hash = self.0.finalize();
+        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
 }
 
 impl Sources {
@@ -24,7 +50,7 @@ impl Sources {
 
     /// The fingerprint as text; `None` when a file cannot be read.
     pub(super) fn text(&self) -> Option<String> {
-        self.0.clone().map(hex)
+        self.0.clone().map(Print::text)
     }
 
     /// The stamp in `file` of a variant that is built with these tools.
@@ -33,11 +59,11 @@ impl Sources {
         tools: impl IntoIterator<Item = &'t str>,
         file: PathBuf,
     ) -> Stamp {
-        let fingerprint = self.0.clone().map(|mut hash| {
+        let fingerprint = self.0.clone().map(|mut print| {
             for tool in tools {
-                field(&mut hash, tool.as_bytes());
+                print.add(tool);
             }
-            hex(hash)
+            print.text()
         });
         Stamp { file, fingerprint }
     }
@@ -60,8 +86,9 @@ impl Stamp {
     }
 }
 
-fn files(dir: &Path) -> Option<Sha1> {
-    let mut hash = Sha1::new();
+/// Names and contents; the same in each checkout.
+fn files(dir: &Path) -> Option<Print> {
+    let mut print = Print::default();
     let files = WalkBuilder::new(dir)
         .hidden(false)
         .require_git(false)
@@ -72,19 +99,11 @@ fn files(dir: &Path) -> Option<Sha1> {
         if !file.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
-        field(&mut hash, file.path().as_os_str().as_encoded_bytes());
-        field(&mut hash, &fs::read(file.path()).ok()?);
+        let name = file.path().strip_prefix(dir).ok()?;
+        print.add_bytes(name.as_os_str().as_encoded_bytes());
+        print.add_file(file.path()).ok()?;
     }
-    Some(hash)
-}
-
-fn hex(hash: Sha1) -> String {
-    hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
-}
-
-fn field(hash: &mut Sha1, bytes: &[u8]) {
-    hash.update((bytes.len() as u64).to_le_bytes());
-    hash.update(bytes);
+    Some(print)
 }
 
 #[cfg(test)]

@@ -108,6 +108,10 @@ pub struct RunArgs {
     /// Installs missing Debian packages without asking
     #[arg(short, long, help_heading = "Session")]
     pub yes: bool,
+    /// Checks the conformance of every server, also of those that have passed on this machine within the
+    /// last week with the same folder, programs and tools
+    #[arg(long, help_heading = "Session")]
+    pub check_again: bool,
     /// Uses the servers as they are, without building them
     #[arg(long, help_heading = "Session")]
     pub skip_build: bool,

@@ -17,6 +17,7 @@ use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
 use crate::network::Place;
+use crate::passed::{Passed, Subject};
 use crate::progress::Progress;
 use crate::quiet;
 use crate::rows::{Row, Wanted};
@@ -33,7 +34,7 @@ use over::no_network;
 use plan::Plan;
 use project::manifest::{Manifest, Variant};
 use project::workload::{self, Schedule, Terms};
-use project::{Project, manifest::lines};
+use project::{Project, contestant, manifest::lines};
 use record::{
     Conformance, End, MEASUREMENT_FORMAT, Measurement, Network, RunRecord, Status, VERSION,
 };
@@ -138,6 +139,7 @@ pub struct Bench<'a> {
     logs: PathBuf,
     skip_build: bool,
     undisturbed: bool,
+    check_again: bool,
     network: Option<&'a Network>,
     interrupt: &'a Interrupt,
     wanted: Vec<Wanted<'a>>,
@@ -170,6 +172,7 @@ impl<'a> Bench<'a> {
             logs,
             skip_build: false,
             undisturbed: false,
+            check_again: false,
             network: None,
             interrupt,
             wanted: Wanted::by(rows),
@@ -188,6 +191,12 @@ impl<'a> Bench<'a> {
     /// Waits for a quiet machine before each row, and measures a row again that was disturbed.
     pub fn undisturbed(mut self, undisturbed: bool) -> Self {
         self.undisturbed = undisturbed;
+        self
+    }
+
+    /// Checks the conformance of servers also if they have passed within the last week.
+    pub fn check_again(mut self, check_again: bool) -> Self {
+        self.check_again = check_again;
         self
     }
 
@@ -235,8 +244,8 @@ impl<'a> Bench<'a> {
             }
         };
         let built = self.build(row, variant, progress)?;
-        measurement.server.library_version = Some(built.version);
-        measurement.server.runtime = built.runtime;
+        measurement.server.library_version = Some(built.version.clone());
+        measurement.server.runtime.clone_from(&built.runtime);
         let (schedule, held) = self.schedules(row);
         if held.is_empty() {
             return Err(Trouble::new(
@@ -247,7 +256,7 @@ impl<'a> Bench<'a> {
                 ),
             ));
         }
-        let (conformance, passed) = self.verify(row, manifest, variant, progress);
+        let (conformance, passed) = self.verify(row, (manifest, variant), &built, progress);
         measurement.conformance = conformance;
         passed?;
 
@@ -407,18 +416,51 @@ impl<'a> Bench<'a> {
     fn verify(
         &mut self,
         row: &Row,
-        manifest: &Manifest,
-        variant: &Variant,
+        (manifest, variant): (&Manifest, &Variant),
+        built: &Built,
         progress: &Progress,
     ) -> Verified {
         let key = (row.entry.name.clone(), variant.name.clone());
         if let Some(verified) = self.verified.get(&key) {
             return verified.clone();
         }
-        progress.phase("checking conformance");
-        let verified = self.verify_now(row, manifest, variant, progress);
+        let subject = Subject {
+            project: self.project,
+            entry: &row.entry,
+            variant,
+            built,
+            threads: self.cores.server_threads,
+        };
+        let passed = subject.passed();
+        let before = passed.as_ref().filter(|_| !self.check_again);
+        let verified = match before.and_then(Passed::conformance) {
+            Some(conformance) => (Some(conformance), Ok(())),
+            None => {
+                progress.phase("checking conformance");
+                let verified = self.verify_now(row, manifest, variant, progress);
+                if let (Some(passed), (Some(conformance), Ok(()))) = (passed, &verified) {
+                    passed.keep(&subject, conformance);
+                }
+                verified
+            }
+        };
         self.verified.insert(key, verified.clone());
         verified
+    }
+
+    /// The servers that were not checked because they had passed before.
+    pub fn passed_before(&self) -> Vec<String> {
+        let is_from_before = |verified: &Verified| {
+            let conformance = verified.0.as_ref();
+            conformance.is_some_and(|conformance| conformance.checked.is_some())
+        };
+        let all = self.verified.iter();
+        let mut names: Vec<String> = all
+            .filter(|(_, verified)| is_from_before(verified))
+            .map(|((server, variant), _)| contestant(server, variant))
+            .collect();
+        names.sort_unstable();
+        names
     }
 
     fn verify_now(

@@ -217,9 +217,9 @@ impl Rows {
         options: &RunOptions,
         workload: &Arc<NamedPlan>,
     ) {
-        let dialects: Vec<Dialect> = match workload.dialect() {
-            Some(dialect) if options.dialects.is_empty() => vec![dialect],
-            _ => options.dialects.clone(),
+        let asked = |variant: &Variant| match options.dialects.as_slice() {
+            [] => workload.dialects(variant),
+            dialects => dialects.to_vec(),
         };
         for entry in entries {
             let row = |subject, dialect, way: &Way| Row {
@@ -234,9 +234,13 @@ impl Rows {
             let manifest = match &entry.manifest {
                 Ok(manifest) => manifest,
                 Err(problems) => {
-                    let dialects = or_text(&dialects).iter();
-                    self.rows
-                        .extend(dialects.map(|d| row(Err(problems.clone()), *d, &None)));
+                    let dialect = workload.dialect().unwrap_or(Dialect::Text);
+                    let dialects = match options.dialects.as_slice() {
+                        [] => &[dialect],
+                        dialects => dialects,
+                    };
+                    let unread = |dialect: &Dialect| row(Err(problems.clone()), *dialect, &None);
+                    self.rows.extend(dialects.iter().map(unread));
                     continue;
                 }
             };
@@ -245,7 +249,7 @@ impl Rows {
                 Some(folder) => workload.unfit_through(&folder.proxy, variant, dialect),
             };
             let fits = |variant: &Variant| {
-                let asked = asked(&dialects, variant).into_iter();
+                let asked = asked(variant).into_iter();
                 let mut found = asked.flat_map(|d| ways.iter().map(move |way| (d, way)));
                 found.any(|(dialect, way)| unfit(variant, dialect, way).is_none())
             };
@@ -258,7 +262,7 @@ impl Rows {
                     }
                     continue;
                 }
-                for dialect in asked(&dialects, variant) {
+                for dialect in asked(variant) {
                     for way in ways {
                         let row = row(Ok(variant.clone()), dialect, way);
                         match unfit(variant, dialect, way) {
@@ -269,26 +273,6 @@ impl Rows {
                 }
             }
         }
-    }
-}
-
-/// The formats that a variant is to be measured in.
-fn asked(dialects: &[Dialect], variant: &Variant) -> Vec<Dialect> {
-    if !dialects.is_empty() {
-        return dialects.to_vec();
-    }
-    let text = variant.dialects.iter().find(|d| **d == Dialect::Text);
-    text.or(variant.dialects.first())
-        .copied()
-        .into_iter()
-        .collect()
-}
-
-fn or_text(dialects: &[Dialect]) -> &[Dialect] {
-    if dialects.is_empty() {
-        &[Dialect::Text]
-    } else {
-        dialects
     }
 }
 

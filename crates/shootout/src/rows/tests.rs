@@ -190,6 +190,41 @@ fn who_speaks_no_text_is_measured_in_what_it_speaks() {
 }
 
 #[test]
+fn a_workload_lists_dialects_of_which_each_variant_has_those_it_speaks() {
+    let speaks = |name: &str, dialects: &[Dialect]| {
+        let mut entry = entry(name, &["a"]);
+        entry.manifest.as_mut().unwrap().variants[0].dialects = dialects.to_vec();
+        entry
+    };
+    let entries = [
+        speaks("both", &[Dialect::Text, Dialect::Binary]),
+        speaks("neither", &[Dialect::ActionCable]),
+        speaks("text", &[Dialect::Text]),
+    ];
+    let mut options = RunOptions::default();
+    options.workloads[0].plan.dialects = vec![plan::Dialect::Binary, plan::Dialect::Text];
+    let planned = plan(&entries, &options).unwrap();
+    assert_eq!(
+        names(&planned),
+        [
+            "both.a.broadcast.binary.1",
+            "both.a.broadcast.text.1",
+            "neither.a.broadcast.actioncable.1",
+            "text.a.broadcast.text.1"
+        ]
+    );
+    assert_eq!(unfit(&planned), [""; 0]);
+
+    options.dialects = vec![Dialect::Text];
+    let planned = plan(&entries, &options).unwrap();
+    assert_eq!(names(&planned).len(), 2);
+    options.dialects.clear();
+    options.workloads[0].plan.message.dialect = plan::Dialect::Text;
+    options.workloads[0].fixed.insert("message.dialect".into());
+    assert_eq!(names(&plan(&entries, &options).unwrap()).len(), 2);
+}
+
+#[test]
 fn a_workload_over_tls_has_the_variants_with_tls_and_no_other_has() {
     let mut secure = entry("go-example", &["a", "tls"]);
     if let Ok(manifest) = &mut secure.manifest {

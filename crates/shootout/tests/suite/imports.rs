@@ -6,9 +6,10 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// Of this crate, from the highest to the lowest.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["commands"],
     &["cli", "measure", "quick"],
+    &["passed"],
     &["conform", "generator", "session"],
     &["autobahn", "build", "machine", "rows", "supervise"],
     &["toolchain"],

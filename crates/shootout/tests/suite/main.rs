@@ -16,6 +16,7 @@ mod import_graph;
 mod imports;
 mod network;
 mod nodes;
+mod passed;
 mod proxies;
 mod quick;
 mod removal;

@@ -13,7 +13,9 @@ fn verify_knows_the_honest_from_the_liars() {
         )
     };
     project.add(&Server {
-        more: &["none", "answers-pongs", "keeps-fragments"].map(variant).concat(),
+        more: &["none", "answers-pongs", "keeps-fragments"]
+            .map(variant)
+            .concat(),
         dialects: BOTH,
         ..Server::default()
     });

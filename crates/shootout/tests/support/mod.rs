@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
 /// Folder of the programs of other crates that the tests run. They are built once for each test binary,
@@ -44,6 +44,24 @@ pub(crate) fn programs() -> &'static Path {
             "the test servers do not build"
         );
         dir
+    })
+}
+
+/// A cache that the tests share: a server that one of them has checked passes in the others as well, if it
+/// is the same to the last byte.
+pub(crate) fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// When the newest of the programs was built: it stands in each server's folder, as other programs make
+/// another server.
+fn built() -> Duration {
+    static BUILT: OnceLock<Duration> = OnceLock::new();
+    *BUILT.get_or_init(|| {
+        let files = fs::read_dir(programs()).unwrap().flatten();
+        let written = files.filter_map(|file| file.metadata().ok()?.modified().ok());
+        let newest = written.max().unwrap();
+        newest.duration_since(SystemTime::UNIX_EPOCH).unwrap()
     })
 }
 
@@ -117,7 +135,8 @@ impl Project {
         let dir = self.path(&format!("servers/{name}"));
         fs::create_dir_all(&dir).unwrap();
         let script = format!(
-            "#!/bin/sh\nPORT=$1\nHOST=$2\nPROGRAMS={}\n{script}\n",
+            "#!/bin/sh\n# of {:?}\nPORT=$1\nHOST=$2\nPROGRAMS={}\n{script}\n",
+            built(),
             programs().display()
         );
         fs::write(dir.join("server.sh"), script).unwrap();
@@ -167,6 +186,7 @@ workloads = {workloads}
             .arg(self.dir.path())
             .args(arguments.split_whitespace())
             .current_dir(self.dir.path())
+            .env("XDG_CACHE_HOME", cache())
             .env_remove("SHOOTOUT_ROOT")
             .env_remove("SHOOTOUT_SECONDS_BEFORE")
             .stdin(Stdio::null());

@@ -78,7 +78,7 @@ pub(super) fn plan(
     let own = o
         .workloads
         .iter()
-        .any(|workload| workload.dialect().is_none());
+        .any(|workload| workload.dialect().is_none() && workload.plan.dialects.is_empty());
     if o.dialects.is_empty() && own {
         anstream::eprintln!(
             "each in text, or in what it speaks instead; for the binary dialect too: --dialects \
@@ -147,7 +147,7 @@ fn unfit(rows: &Rows) -> Vec<(Vec<&str>, Unfit<'_>)> {
 }
 
 /// The first names, and how many others there are.
-fn few(names: &[String]) -> String {
+pub(super) fn few(names: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown = names[..names.len().min(SHOWN)].join(", ");
     match names.len().saturating_sub(SHOWN) {

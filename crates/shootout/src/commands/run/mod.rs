@@ -94,6 +94,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     )
     .skip_build(args.skip_build)
     .undisturbed(args.undisturbed)
+    .check_again(args.check_again)
     .over(options.network.as_ref());
     let mut measured = without_measuring(context, &session, &rows);
     measured.extend(measure_all(context, &session, bench, turns));
@@ -207,6 +208,13 @@ fn measure_all(
         }
     }
     progress.finish();
+    let passed_before = bench.passed_before();
+    if !passed_before.is_empty() {
+        anstream::eprintln!(
+            "not checked again, passed within the last week as they are now: {}; --check-again checks them",
+            announce::few(&passed_before)
+        );
+    }
     if !no_time.is_empty() {
         anstream::eprintln!(
             "not measured, --quick ends after ten minutes: {}; go on with: shootout run --resume {}",

@@ -1,9 +1,10 @@
 //! One variant: started, checked, stopped, and told of.
 
 use super::{Choice, painted};
-use crate::build;
+use crate::build::{self, Built};
 use crate::commands::Context;
 use crate::conform::{self, VerifyError};
+use crate::passed::Subject;
 use crate::rows::Wanted;
 use crate::supervise::{self, Spec, StartError};
 use anstyle::AnsiColor;
@@ -29,8 +30,7 @@ macro_rules! put {
 pub(super) struct Row<'a> {
     pub(super) wanted: &'a Wanted<'a>,
     pub(super) variant: &'a Variant,
-    /// The library's version.
-    pub(super) version: String,
+    pub(super) built: Built,
 }
 
 /// What shares the machine with a row.
@@ -70,6 +70,14 @@ pub(super) fn verify(
         build::logs(&context.project, &entry.name).join(format!("verify-{}.log", variant.name));
     let place = (entry.dir.as_path(), bin.as_path());
     let spec = Spec::new(manifest, variant, place, (threads, &[]), &log);
+    let subject = Subject {
+        project: &context.project,
+        entry,
+        variant,
+        built: &row.built,
+        threads,
+    };
+    let before = subject.passed();
     let mut server = match supervise::start(&spec, context.interrupt) {
         Ok(server) => server,
         Err((StartError::Interrupted, _)) => return None,
@@ -119,10 +127,14 @@ pub(super) fn verify(
     }
     let then = if again { AGAIN } else { "" };
     put!(said, "{name}: {}{then}", summary(&outcomes, &conformance));
-    let version = &row.version;
+    let version = &row.built.version;
     let line = Line::new(manifest, &variant.name, version, &today(), &conformance);
+    let passed = conformance.passed() && leak.is_none();
+    if let Some(before) = before.filter(|_| passed) {
+        before.keep(&subject, &conformance);
+    }
     Some(Verified {
-        passed: conformance.passed() && leak.is_none(),
+        passed,
         again,
         line: Some(Box::new(line)),
     })

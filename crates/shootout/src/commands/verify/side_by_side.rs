@@ -130,7 +130,7 @@ fn build_all<'a>(
                 (Ok(built), Some(variant)) => rows.push(Row {
                     wanted,
                     variant,
-                    version: built.version,
+                    built,
                 }),
                 (Ok(_), None) => {}
                 (Err(why), _) => without.push((name, why)),
