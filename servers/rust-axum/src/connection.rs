@@ -2,7 +2,7 @@
 //! messages say.
 
 use crate::clients::{Client, Clients};
-use crate::outbox::{MAX_KEPT, Outbox, payload, size};
+use crate::outbox::{MAX_KEPT, Outbox, size};
 use crate::protocol::{Action, Answer};
 use axum::Error;
 use axum::extract::State;
@@ -21,10 +21,10 @@ use tungstenite::error::ProtocolError;
 /// Bytes (docs/protocol.md, "Limits").
 const MAX_MESSAGE: usize = 16 << 20;
 
-/// Bytes. After an error the library reads no more, and a peer that is still sending would meet a
-/// reset in place of the close frame. So the library's limit is higher than ours, and a message in
-/// between is read before it is refused.
-const MAX_READ: usize = 2 * MAX_MESSAGE;
+/// Bytes. The library refuses a larger frame by its head and reads no more, so a peer that is still
+/// sending would meet a reset in place of the close frame. A frame in between is read before its
+/// message is refused.
+const MAX_FRAME: usize = 2 * MAX_MESSAGE;
 
 /// Bytes; what the library below advises for many connections. It is reserved for each from the
 /// start.
@@ -54,8 +54,8 @@ pub(crate) async fn upgrade(request: WebSocketUpgrade, State(server): State<Serv
         .read_buffer_size(READ_BUFFER)
         // Pongs go past the queue; this is their bound.
         .max_write_buffer_size(MAX_KEPT)
-        .max_message_size(MAX_READ)
-        .max_frame_size(MAX_READ)
+        .max_message_size(MAX_MESSAGE)
+        .max_frame_size(MAX_FRAME)
         .on_upgrade(move |socket| converse(socket, client, queue, server.perform))
 }
 
@@ -67,16 +67,16 @@ async fn converse(
 ) {
     let (mut sink, mut stream) = socket.split();
     let mut writing = pin!(write(&mut sink, queue, &client));
-    let end = {
+    let code = {
         let mut reading = pin!(read(&mut stream, &client, perform));
         select! {
-            end = &mut reading => end,
+            code = &mut reading => code,
             // The reader meets the same error, or is in the closing handshake.
             _ = &mut writing => return drop(timeout(CLOSE_GRACE, reading).await),
             () = client.overflown() => return,
         }
     };
-    let (End::Refused(code) | End::Failed(code)) = end else {
+    let Some(code) = code else {
         return;
     };
     client.leave();
@@ -85,49 +85,30 @@ async fn converse(
         reason: "".into(),
     })));
     let _ = timeout(CLOSE_GRACE, writing).await;
-    if let End::Refused(_) = end {
-        let _ = timeout(CLOSE_GRACE, async {
-            while stream.next().await.is_some() {}
-        })
-        .await;
-    } else {
-        // Closing a socket that holds unread input resets it. This leaves the peer time to read
-        // the close frame.
-        sleep(LINGER).await;
-    }
+    // Closing a socket that holds unread input resets it. This leaves the peer time to read the close
+    // frame.
+    sleep(LINGER).await;
 }
 
-/// Why no more messages are answered.
-enum End {
-    /// The peer has closed, or is gone.
-    Closed,
-    /// By us, between two messages.
-    Refused(CloseCode),
-    /// By the library, which reads no more.
-    Failed(CloseCode),
-}
-
-/// Answers messages until the connection ends.
+/// Answers messages until the connection ends, and says with which code it is to be closed, if the
+/// library has met an error. It reads no more then.
 async fn read(
     stream: &mut SplitStream<WebSocket>,
     client: &Client,
     perform: fn(Message) -> Option<Answer>,
-) -> End {
+) -> Option<CloseCode> {
     while let Some(message) = stream.next().await {
         let message = match message {
             Ok(message) => message,
-            Err(error) => return code_for(error).map_or(End::Closed, End::Failed),
+            Err(error) => return code_for(error),
         };
-        if payload(&message) > MAX_MESSAGE {
-            return End::Refused(close_code::SIZE);
-        }
         let Some(answer) = perform(message) else {
             continue;
         };
         carry_out(client, answer);
         client.room().await;
     }
-    End::Closed
+    None
 }
 
 fn carry_out(client: &Client, answer: Answer) {

@@ -72,14 +72,10 @@ impl Outbox {
 }
 
 pub(crate) fn size(message: &Message) -> usize {
-    payload(message) + OVERHEAD
-}
-
-/// The bytes of a message's payload.
-pub(crate) fn payload(message: &Message) -> usize {
-    match message {
+    let payload = match message {
         Message::Text(text) => text.len(),
         Message::Binary(data) | Message::Ping(data) | Message::Pong(data) => data.len(),
         Message::Close(_) => 0,
-    }
+    };
+    payload + OVERHEAD
 }

@@ -113,8 +113,8 @@ struct Connection<'a> {
     strand: Arc<Strand>,
     open: bool,
     closing: bool,
-    /// Bytes of the fragmented message under way.
-    fragments: Option<usize>,
+    /// The fragmented message under way.
+    fragments: Option<(OpCode, Vec<u8>)>,
     /// Bytes sent that the client is not known to have read.
     unread: usize,
     /// Those of them that the probe under way stands behind.
@@ -152,7 +152,7 @@ impl Handler for Connection<'_> {
             OpCode::Pong if frame.payload() == PROBE => {
                 self.unread -= self.probed.take().unwrap_or(0);
             }
-            OpCode::Text | OpCode::Binary | OpCode::Continue => self.check_size(&frame)?,
+            OpCode::Text | OpCode::Binary | OpCode::Continue => return self.assemble(frame),
             _ => {}
         }
         Ok(Some(frame))
@@ -209,21 +209,27 @@ impl Handler for Connection<'_> {
 }
 
 impl Connection<'_> {
-    /// Keeps the rules for fragments (RFC 6455, section 5.4) that the library does not, and the
-    /// limit of the whole message.
-    fn check_size(&mut self, frame: &Frame) -> Result<()> {
-        let before = match (self.fragments, frame.opcode()) {
+    /// Puts fragments together. The library would keep each as a frame, whatever their number, and it
+    /// has neither all rules for them (RFC 6455, section 5.4) nor a limit for the whole message.
+    fn assemble(&mut self, frame: Frame) -> Result<Option<Frame>> {
+        let is_final = frame.is_final();
+        let (opcode, data) = match (self.fragments.take(), frame.opcode()) {
             (None, OpCode::Continue) => return Err(protocol_error("nothing to continue")),
-            (Some(size), OpCode::Continue) => size,
+            (Some((opcode, mut data)), OpCode::Continue) => {
+                data.extend_from_slice(frame.payload());
+                (opcode, data)
+            }
             (Some(_), _) => return Err(protocol_error("a message within a message")),
-            (None, _) => 0,
+            (None, opcode) => (opcode, frame.into_data()),
         };
-        let size = before + frame.payload().len();
-        if size > MAX_MESSAGE {
+        if data.len() > MAX_MESSAGE {
             return Err(Error::new(ErrorKind::Capacity, "The message is too large"));
         }
-        self.fragments = (!frame.is_final()).then_some(size);
-        Ok(())
+        if is_final {
+            return Ok(Some(Frame::message(data, opcode, true)));
+        }
+        self.fragments = Some((opcode, data));
+        Ok(None)
     }
 
     /// Answers on the event loop. When the command queue is full, a connection may have one last
