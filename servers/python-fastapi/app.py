@@ -70,6 +70,7 @@ async def received(websocket):
     while (event := await websocket.receive())["type"] == "websocket.receive":
         text = event.get("text")
         yield event["bytes"] if text is None else text
+        del event, text
 
 
 manager = ConnectionManager()
@@ -104,6 +105,8 @@ async def protocol(websocket: WebSocket):
                 except NotPublished as error:
                     reply = refusal(f"not published: {error}")
             await send(websocket, reply)
+            # None is kept until the next one comes.
+            del message, reply, others
     except (WebSocketDisconnect, RuntimeError):
         pass  # the connection ended while its reply was sent
     finally:

@@ -46,6 +46,8 @@ async def protocol(client):
                 to = clients if topic is None else topics.subscribers(topic)
                 broadcast(to, others.data, text=others.text)
             await client.send(reply.data, text=reply.text)
+            # None is kept until the next one comes.
+            del message, reply, others
     except ConnectionClosed:
         pass  # by an error of the peer; a normal end leaves the loop
     finally:

@@ -6,6 +6,8 @@
 
 %% docs/protocol.md, "Limits"; bytes of a whole message, over all fragments.
 -define(MAX_MESSAGE, 16 * 1024 * 1024).
+%% Bytes of a message behind which a process collects its garbage. An idle one would keep it.
+-define(LARGE, 256 * 1024).
 
 %% The options of every WebSocket here.
 options(Deflate) ->
@@ -15,7 +17,16 @@ options(Deflate) ->
 init(#{pid := Connection} = Request, Deflate) ->
     {cowboy_websocket, Request, {clients:join(Connection), #{}}, options(Deflate)}.
 
-websocket_handle({Type, Message}, {Slot, Topics} = State) when Type =:= text; Type =:= binary ->
+websocket_handle({Type, Message}, State) when Type =:= text; Type =:= binary ->
+    {Frames, Next} = handle(Type, Message, State),
+    case byte_size(Message) > ?LARGE of
+        true -> {Frames, Next, hibernate};
+        false -> {Frames, Next}
+    end;
+websocket_handle(_Control, State) ->
+    {[], State}.
+
+handle(Type, Message, {Slot, Topics} = State) ->
     case protocol:answer(Type, Message) of
         {reply, Frame} ->
             {[Frame], State};
@@ -33,9 +44,7 @@ websocket_handle({Type, Message}, {Slot, Topics} = State) when Type =:= text; Ty
         {unsubscribe, Topic, Frame} ->
             topics:unsubscribe(Topic),
             {[Frame], {Slot, maps:remove(Topic, Topics)}}
-    end;
-websocket_handle(_Control, State) ->
-    {[], State}.
+    end.
 
 websocket_info({broadcast, Frame}, {Slot, _Topics} = State) ->
     clients:taken(Slot, Frame),

@@ -33,6 +33,7 @@ static ALL: &[&[Check]] = &[
     ack::CHECKS,
     membership::CHECKS,
     rooms::CHECKS,
+    memory::OF_TOPICS,
     phoenix::CHECKS,
     framing::CHECKS,
     fragmentation::CHECKS,

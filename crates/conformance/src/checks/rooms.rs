@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::dialect::{Fault, Heard, Topics, Wish, Word};
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
+use crate::raw::{FIN, frame};
 use crate::target::ProtocolRequest;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -147,47 +148,53 @@ fn next(context: &Context<'_>, client: &mut Client) -> Result<Heard, Failure> {
 
 /// Sends a wish and expects its answer next.
 fn ask(context: &Context<'_>, client: &mut Client, wish: Wish, topic: &str) -> Checked {
-    ask_when(context, client, (wish, false), topic)
+    ask_when(context, client, (wish, false), &[topic])
 }
 
 /// The same of a client that has what it wishes already.
 fn ask_again(context: &Context<'_>, client: &mut Client, wish: Wish, topic: &str) -> Checked {
-    ask_when(context, client, (wish, true), topic)
+    ask_when(context, client, (wish, true), &[topic])
 }
 
+/// Sends a wish about each topic, in one go, and expects the answers next, in any order.
 fn ask_when(
     context: &Context<'_>,
     client: &mut Client,
     (wish, again): (Wish, bool),
-    topic: &str,
+    about: &[&str],
 ) -> Checked {
     let topics = topics_of(context)?;
-    say(client, &topics.ask(wish, topic))?;
-    let mut due = topics.answers(wish, again).to_vec();
-    if due.is_empty() {
+    let texts = about.iter().map(|topic| topics.ask(wish, topic));
+    let frames = texts.map(|text| frame(FIN | Opcode::Text as u8, text.as_bytes()));
+    client.send_raw(&frames.collect::<Vec<_>>().concat())?;
+    let words = topics.answers(wish, again);
+    if words.is_empty() {
         // Without an answer an echo shows that the server has seen the wish.
         let payload = json!({"stamp": "0000000000000000", "padding": wish.to_string()});
         return context.echo(client, &Payload::Json(payload));
     }
+    let answers_to = |topic| words.iter().map(move |word| (*word, topic));
+    let mut due: Vec<_> = about.iter().copied().flat_map(answers_to).collect();
     while !due.is_empty() {
         let heard = next(context, client);
         let heard = heard.map_err(|failure| failure.at(format_args!("after {wish}")))?;
-        take(&mut due, &heard, wish, topic)?;
+        take(&mut due, &heard, wish)?;
     }
     Ok(())
 }
 
 /// Takes a message from those that are due in answer to a wish.
-fn take(due: &mut Vec<Word>, heard: &Heard, wish: Wish, topic: &str) -> Checked {
-    let place = due.iter().position(|word| *word == heard.word);
-    match place.filter(|_| heard.topic == topic) {
-        Some(place) => {
+fn take(due: &mut Vec<(Word, &str)>, heard: &Heard, wish: Wish) -> Checked {
+    let is_it = |due: &(Word, &str)| *due == (heard.word, heard.topic.as_str());
+    match (due.iter().position(is_it), due.first()) {
+        (Some(place), _) => {
             due.remove(place);
             Ok(())
         }
-        None => Err(Failure(format!(
+        (None, Some((_, topic))) => Err(Failure(format!(
             "got {heard} in answer to {wish} {topic:?}"
         ))),
+        (None, None) => Err(Failure(format!("got {heard}"))),
     }
 }
 
@@ -249,13 +256,15 @@ fn silent(context: &mut Context<'_>, client: &mut Client) -> Checked {
     }
 }
 
+/// Subscribes to all these topics, and then unsubscribes from all of them.
 pub(super) fn subscribe_and_unsubscribe(
     context: &Context<'_>,
     client: &mut Client,
-    topic: &str,
+    topics: &[String],
 ) -> Checked {
-    ask(context, client, Wish::Subscribe, topic)?;
-    ask(context, client, Wish::Unsubscribe, topic)
+    let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
+    ask_when(context, client, (Wish::Subscribe, false), &topics)?;
+    ask_when(context, client, (Wish::Unsubscribe, false), &topics)
 }
 
 /// A topic that no other check uses.
@@ -419,7 +428,11 @@ fn subscribed_first(context: &mut Context<'_>) -> Checked {
             }
             published += 1;
         };
-        take(&mut vec![Word::Subscribed], &first, Wish::Subscribe, &topic)?;
+        take(
+            &mut vec![(Word::Subscribed, topic.as_str())],
+            &first,
+            Wish::Subscribe,
+        )?;
         let due = if hears_itself {
             2 * published
         } else {

@@ -9,6 +9,8 @@ defmodule ElixirCowboy.Client do
 
   # docs/protocol.md, "Limits"; bytes of a whole message, over all fragments.
   @max_message 16 * 1024 * 1024
+  # Bytes of a message behind which a process collects its garbage. An idle one would keep it.
+  @large 256 * 1024
 
   @doc "The options of every WebSocket here."
   def options do
@@ -22,7 +24,14 @@ defmodule ElixirCowboy.Client do
     do: {:cowboy_websocket, request, {Clients.join(connection), %{}}, options()}
 
   @impl true
-  def websocket_handle({type, message}, {slot, topics} = state) when type in [:text, :binary] do
+  def websocket_handle({type, message}, state) when type in [:text, :binary] do
+    {frames, state} = handle(type, message, state)
+    if byte_size(message) > @large, do: {frames, state, :hibernate}, else: {frames, state}
+  end
+
+  def websocket_handle(_control, state), do: {[], state}
+
+  defp handle(type, message, {slot, topics} = state) do
     case Protocol.answer(type, message) do
       {:reply, frame} ->
         {[frame], state}
@@ -48,8 +57,6 @@ defmodule ElixirCowboy.Client do
         {[frame], {slot, Map.delete(topics, topic)}}
     end
   end
-
-  def websocket_handle(_control, state), do: {[], state}
 
   @impl true
   def websocket_info({:broadcast, frame}, {slot, _topics} = state) do
