@@ -18,6 +18,11 @@ const MAX_QUEUED = 64 * MIB;
 // would refuse 4 MiB in fragments of 64 bytes, which Autobahn|Testsuite sends.
 const MAX_FRAGMENTS = 128 * 1024;
 
+// The longest pongs take 127 bytes each. The 60 of ws also count pongs that the
+// kernel has taken since the last read, so a client that reads all would lose its
+// connection for 61 pings in one segment.
+const MAX_PONGS = Math.floor(MAX_QUEUED / 127);
+
 /**
  * Listens on host and port. /ws speaks the protocol, /raw sends every message back
  * as it came.
@@ -28,7 +33,11 @@ const MAX_FRAGMENTS = 128 * 1024;
 async function start({ host, port }) {
   const app = fastify();
   await app.register(websocket, {
-    options: { maxPayload: MAX_MESSAGE, maxFragments: MAX_FRAGMENTS },
+    options: {
+      maxPayload: MAX_MESSAGE,
+      maxFragments: MAX_FRAGMENTS,
+      maxPendingAutoPongs: MAX_PONGS
+    },
     // ws has begun to close the connection with the proper code by then.
     errorHandler() {}
   });

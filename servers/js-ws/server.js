@@ -18,6 +18,11 @@ const MAX_QUEUED = 64 * 1024 * 1024;
 // bytes, which is what Autobahn|Testsuite sends.
 const MAX_FRAGMENTS = 128 * 1024;
 
+// The longest pongs take 127 bytes each. The library's 60 also counts pongs that
+// the kernel has taken since the last read, so a client that reads all would lose
+// its connection for 61 pings in one segment.
+const MAX_PONGS = Math.floor(MAX_QUEUED / 127);
+
 /**
  * Listens on host and port.
  *
@@ -44,6 +49,7 @@ function start(options, { publish, failed }) {
     ...(secure === undefined ? listening : { server: secure }),
     maxPayload: maxMessage,
     maxFragments: MAX_FRAGMENTS,
+    maxPendingAutoPongs: MAX_PONGS,
     // The library's own settings: context takeover, messages of 1,024 bytes and
     // more, 10 compressions at once.
     perMessageDeflate: deflate,
