@@ -99,6 +99,8 @@
   (proxy [AbstractReceiveListener] []
     (getMaxTextBufferSize [] largest-message)
     (getMaxBinaryBufferSize [] largest-message)
+    ;; No limit: the library reads no more pings of a client for whom 50 frames wait.
+    (getMaxPingsPerWindow [] Integer/MAX_VALUE)
     (onFullTextMessage [_ message]
       (on-text (.getData ^BufferedTextMessage message)))
     (onFullBinaryMessage [_ message]

@@ -20,6 +20,9 @@ public final class Main {
     /** The kernel lowers it to net.core.somaxconn. */
     private static final int BACKLOG = 4096;
 
+    /** A message may inflate at once, and the library enlarges a full buffer before it finds the end. */
+    private static final int INFLATED = MessageListener.LARGEST_MESSAGE + 1;
+
     private Main() {}
 
     public static void main(String[] args) {
@@ -51,7 +54,8 @@ public final class Main {
         // Hybi13 alone is RFC 6455; by default the drafts 7 and 8 are spoken too.
         Hybi13Handshake handshake = new Hybi13Handshake();
         if (line.deflate()) {
-            handshake.addExtension(new PerMessageDeflateHandshake());
+            handshake.addExtension(new PerMessageDeflateHandshake(
+                    false, PerMessageDeflateHandshake.DEFAULT_DEFLATER, true, true, INFLATED));
         }
         HttpHandler websocket = new WebSocketProtocolHandshakeHandler(List.of(handshake), connected);
         Undertow server = Undertow.builder()

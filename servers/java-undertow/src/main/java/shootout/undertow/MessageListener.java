@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 /** Whole messages of at most 16 MiB; a longer one is refused with close code 1009 by the library. */
 abstract class MessageListener extends AbstractReceiveListener {
 
-    private static final long LARGEST_MESSAGE = 16 * 1024 * 1024;
+    static final int LARGEST_MESSAGE = 16 * 1024 * 1024;
 
     abstract void onBinary(ByteBuffer message) throws IOException;
 
@@ -33,5 +33,11 @@ abstract class MessageListener extends AbstractReceiveListener {
     @Override
     protected final long getMaxBinaryBufferSize() {
         return LARGEST_MESSAGE;
+    }
+
+    /** No limit: the library reads no more pings of a client for whom 50 frames wait. */
+    @Override
+    protected final int getMaxPingsPerWindow() {
+        return Integer.MAX_VALUE;
     }
 }
