@@ -18,9 +18,9 @@ const MAX_QUEUED = 64 * MIB;
 // would refuse 4 MiB in fragments of 64 bytes, which Autobahn|Testsuite sends.
 const MAX_FRAGMENTS = 128 * 1024;
 
-// The longest pongs take 127 bytes each. The 60 of ws also count pongs that the
-// kernel has taken since the last read, so a client that reads all would lose its
-// connection for 61 pings in one segment.
+// The longest pongs take 127 bytes each. The 60 of ws also counts pongs that the
+// kernel has taken since the last read. So 61 pings in one segment would end the
+// connection of a client that reads every pong.
 const MAX_PONGS = Math.floor(MAX_QUEUED / 127);
 
 /**

@@ -19,8 +19,8 @@ const MAX_QUEUED = 64 * 1024 * 1024;
 const MAX_FRAGMENTS = 128 * 1024;
 
 // The longest pongs take 127 bytes each. The library's 60 also counts pongs that
-// the kernel has taken since the last read, so a client that reads all would lose
-// its connection for 61 pings in one segment.
+// the kernel has taken since the last read. So 61 pings in one segment would end
+// the connection of a client that reads every pong.
 const MAX_PONGS = Math.floor(MAX_QUEUED / 127);
 
 /**

@@ -99,7 +99,7 @@
   (proxy [AbstractReceiveListener] []
     (getMaxTextBufferSize [] largest-message)
     (getMaxBinaryBufferSize [] largest-message)
-    ;; No limit: the library reads no more pings of a client for whom 50 frames wait.
+    ;; No limit: the library stops reading from a client for whom more than 50 frames wait.
     (getMaxPingsPerWindow [] Integer/MAX_VALUE)
     (onFullTextMessage [_ message]
       (on-text (.getData ^BufferedTextMessage message)))

@@ -35,7 +35,7 @@ abstract class MessageListener extends AbstractReceiveListener {
         return LARGEST_MESSAGE;
     }
 
-    /** No limit: the library reads no more pings of a client for whom 50 frames wait. */
+    /** No limit: the library stops reading from a client for whom more than 50 frames wait. */
     @Override
     protected final int getMaxPingsPerWindow() {
         return Integer.MAX_VALUE;
