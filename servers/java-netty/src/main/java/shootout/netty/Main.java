@@ -8,6 +8,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
 import io.netty.util.Version;
 
 import java.io.File;
@@ -71,6 +72,7 @@ public final class Main {
         }
         try {
             return SslContextBuilder.forServer(new File(options.tlsCert()), new File(options.tlsKey()))
+                    .sslProvider(SslProvider.OPENSSL)
                     .build();
         } catch (SSLException unfit) {
             throw new IllegalArgumentException("--tls-cert and --tls-key: " + unfit.getMessage());

@@ -4,6 +4,7 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.ServerWebSocket;
+import io.vertx.core.net.OpenSSLEngineOptions;
 import io.vertx.core.net.PemKeyCertOptions;
 
 /** One event loop and its share of the connections: all verticles listen on the same port. */
@@ -37,6 +38,7 @@ final class WebSocketVerticle extends VerticleBase {
             // A WebSocket is HTTP/1.1 here, so that no other version is offered.
             http.setSsl(true)
                     .setUseAlpn(false)
+                    .setSslEngineOptions(new OpenSSLEngineOptions())
                     .setKeyCertOptions(new PemKeyCertOptions()
                             .setCertPath(options.tlsCert())
                             .setKeyPath(options.tlsKey()));
