@@ -33,7 +33,6 @@ static ALL: &[&[Check]] = &[
     ack::CHECKS,
     membership::CHECKS,
     rooms::CHECKS,
-    memory::OF_TOPICS,
     phoenix::CHECKS,
     framing::CHECKS,
     fragmentation::CHECKS,
