@@ -25,8 +25,8 @@ const TOPICS: usize = 2000;
 const TOPICS_AT_ONCE: usize = 100;
 /// What may be left of each. A name in a set takes as much.
 const LEFT_OF_TOPIC: u64 = 256;
-/// Large messages behind the topics of a round. What small requests leave behind, a run-time may put off
-/// until its memory is full, which takes longer than all rounds; large messages make it collect.
+/// Large messages behind a round of small ones. What these leave behind, a run-time may put off until its
+/// memory is full, which takes longer than all rounds; large messages make it collect.
 const ECHOES: usize = 4;
 
 /// Connections of a round, each with one large message.
@@ -65,11 +65,11 @@ pub(super) static CHECKS: &[Check] = &[
         id: "protocol-endless-fragments",
         section: "protocol, Limits",
         description: "Sends a message in fragments of 1 byte and of none, 40,000 of them up to 24 times, and no \
-                      last one.",
+                      last one; another client echoes 1 MiB four times after each 40,000.",
         expectation: "the server's memory stops growing: less than 32 bytes of each fragment are left; or it ends \
                       the connection",
         scope: Scope::Memory,
-        needs: None,
+        needs: Some(ProtocolRequest::Echo),
         run: endless_fragments,
     },
 ];
@@ -105,15 +105,12 @@ fn stops_growing(
 
 fn topics(context: &mut Context<'_>) -> Checked {
     let mut client = context.connect_large()?;
-    let payload = context.payload_padded(MESSAGE);
     stops_growing(context, TOPICS as u64 * LEFT_OF_TOPIC, &mut |context| {
         for _ in 0..TOPICS / TOPICS_AT_ONCE {
             let topics: Vec<_> = (0..TOPICS_AT_ONCE).map(|_| fresh_topic(context)).collect();
             subscribe_and_unsubscribe(context, &mut client, &topics)?;
         }
-        for _ in 0..ECHOES {
-            context.echo(&mut client, &payload)?;
-        }
+        large_echoes(context, &mut client)?;
         Ok(ControlFlow::Continue(()))
     })
 }
@@ -135,14 +132,27 @@ fn large_messages(context: &mut Context<'_>) -> Checked {
 
 fn endless_fragments(context: &mut Context<'_>) -> Checked {
     let mut client = context.connect_large()?;
+    let mut other = context.connect_large()?;
     let pair = [frame(0, b"x"), frame(0, b"")].concat();
     let fragments = pair.repeat(FRAGMENTS / 2);
     client.send_raw(&frame(Opcode::Text as u8, b""))?;
     let each = FRAGMENTS as u64 * LEFT_OF_FRAGMENT;
-    stops_growing(context, each, &mut |_| {
+    stops_growing(context, each, &mut |context| {
         client.send_raw(&fragments)?;
-        has_read_all(&mut client)
+        let end = has_read_all(&mut client)?;
+        if end.is_continue() {
+            large_echoes(context, &mut other)?;
+        }
+        Ok(end)
     })
+}
+
+fn large_echoes(context: &mut Context<'_>, client: &mut Client) -> Checked {
+    let payload = context.payload_padded(MESSAGE);
+    for _ in 0..ECHOES {
+        context.echo(client, &payload)?;
+    }
+    Ok(())
 }
 
 /// Waits until the server has read what was sent, which its pong shows. Another check demands that pong.
