@@ -33,6 +33,8 @@ static ALL: &[&[Check]] = &[
     ack::CHECKS,
     membership::CHECKS,
     rooms::CHECKS,
+    // Before messages of many megabytes: in memory that these have left, a server could hide what it keeps.
+    memory::CHECKS,
     phoenix::CHECKS,
     framing::CHECKS,
     fragmentation::CHECKS,
@@ -44,7 +46,6 @@ static ALL: &[&[Check]] = &[
     leavers::CHECKS,
     limits::CHECKS,
     at_once::CHECKS,
-    memory::CHECKS,
     slow_client::CHECKS,
     residue::CHECKS,
     half_closed::CHECKS,
