@@ -64,6 +64,8 @@ async def protocol(request):
                 for other in tuple(clients if topic is None else topics.subscribers(topic)):
                     await other.send(others)
             await client.send(reply)
+            # None is kept until the next one comes.
+            del message, reply, others
     finally:
         clients.remove(client)
         topics.leave(client)
