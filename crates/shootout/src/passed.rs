@@ -51,7 +51,7 @@ impl Subject<'_> {
         print.add(&format!("{:?} {}", here.cpu_model, here.cores));
         print.add(&build::fingerprint(&entry.dir)?);
         let words = variant.command.iter();
-        for program in words.filter_map(|word| word.strip_prefix("{bin}/")) {
+        for (_, program) in words.filter_map(|word| word.split_once("{bin}/")) {
             print.add_file(&self.project.bin().join(program)).ok()?;
         }
         print.add(&self.built.version);

@@ -89,7 +89,7 @@ impl Opening {
         }
     }
 
-    /// The head of the answer as it came, for the checks of its headers.
+    /// The unparsed head of the answer. The checks of headers read it.
     pub(crate) fn into_head(mut self) -> Result<Vec<u8>, NoHead> {
         Ok(read_head(&mut self.stream, self.timeout)?.0)
     }

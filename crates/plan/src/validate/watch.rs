@@ -76,8 +76,7 @@ impl Plan {
 
     pub(super) fn validate_via(&self) -> Checked {
         within("via", self.via.len(), (0, MOST_PROXIES))?;
-        let is_twice = |at: usize| self.via[..at].contains(&self.via[at]);
-        match (0..self.via.len()).any(is_twice) {
+        match has_one_twice(&self.via) {
             true => Err(contradiction(
                 "via",
                 "names a proxy twice: write each name once",
@@ -87,9 +86,7 @@ impl Plan {
     }
 
     pub(super) fn validate_dialects(&self) -> Checked {
-        let listed = &self.dialects;
-        let is_twice = |at: usize| listed[..at].contains(&listed[at]);
-        if (0..listed.len()).any(is_twice) {
+        if has_one_twice(&self.dialects) {
             return Err(contradiction(
                 "dialects",
                 "names a dialect twice: write each name once",
@@ -97,7 +94,7 @@ impl Plan {
         }
         let is_foreign =
             |dialect| matches!(dialect, Dialect::File | Dialect::Mqtt | Dialect::Mqtt5);
-        match listed.iter().copied().any(is_foreign) {
+        match self.dialects.iter().copied().any(is_foreign) {
             true => Err(contradiction(
                 "dialects",
                 "names a dialect that no manifest of a server has: these are text, binary, phoenix, \
@@ -106,6 +103,11 @@ impl Plan {
             false => Ok(()),
         }
     }
+}
+
+fn has_one_twice<T: PartialEq>(list: &[T]) -> bool {
+    let is_twice = |at: usize| list[..at].contains(&list[at]);
+    (0..list.len()).any(is_twice)
 }
 
 impl Watch {

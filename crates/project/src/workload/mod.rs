@@ -167,8 +167,9 @@ impl NamedPlan {
         Dialect::of_record(self.plan.message.dialect).filter(|_| given)
     }
 
-    /// The message formats in which this variant is measured where nobody asks for others: that of the
-    /// plan, or those of its list that the variant speaks, or text, or else the variant's first.
+    /// The dialects in which `shootout run` measures this variant, unless its user names some. The plan's
+    /// `message.dialect` comes first, then those of the plan's `dialects` that the variant speaks, then
+    /// text, then the variant's first.
     pub fn dialects(&self, variant: &Variant) -> Vec<Dialect> {
         let is_spoken = |dialect: &Dialect| variant.dialects.contains(dialect);
         let listed = self.plan.dialects.iter();

@@ -108,8 +108,8 @@ pub struct RunArgs {
     /// Installs missing Debian packages without asking
     #[arg(short, long, help_heading = "Session")]
     pub yes: bool,
-    /// Checks the conformance of every server, also of those that have passed on this machine within the
-    /// last week with the same folder, programs and tools
+    /// Checks the conformance of every server again. Otherwise a server is not checked if it passed on this
+    /// machine within the last week, and its folder, programs and tools have not changed
     #[arg(long, help_heading = "Session")]
     pub check_again: bool,
     /// Uses the servers as they are, without building them

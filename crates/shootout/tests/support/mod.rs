@@ -49,12 +49,12 @@ pub(crate) fn programs() -> &'static Path {
 
 /// A cache that the tests share: a server that one of them has checked passes in the others as well, if it
 /// is the same to the last byte.
-pub(crate) fn cache() -> PathBuf {
+fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// When the newest of the programs was built: it stands in each server's folder, as other programs make
-/// another server.
+/// When the newest test program was built. Each server's folder contains this time, so a server counts as
+/// another one after its program was rebuilt.
 fn built() -> Duration {
     static BUILT: OnceLock<Duration> = OnceLock::new();
     *BUILT.get_or_init(|| {
