@@ -19,7 +19,7 @@ pub fn clock(id: libc::clockid_t) -> Option<Duration> {
     ))
 }
 
-/// Processor time (user and system) of a process, ended threads included.
+/// CPU time (user and system) of a process, ended threads included.
 ///
 /// The clock of `clock_getcpuclockid(3)` counts nanoseconds, where `utime` and `stime` of
 /// /proc/PID/stat count hundredths of a second, which is more than a short step takes.

@@ -31,9 +31,9 @@ pub struct Kin {
     pub session: i32,
     /// It has ended and waits for its parent: it has no memory any more, but still its clock.
     pub zombie: bool,
-    /// Processor time in the program itself, ended threads included, to a hundredth of a second.
+    /// CPU time in the program itself, ended threads included, to a hundredth of a second.
     pub user: Duration,
-    /// Processor time in the kernel on its behalf, ended threads included, to a hundredth of a
+    /// CPU time in the kernel on its behalf, ended threads included, to a hundredth of a
     /// second.
     pub kernel: Duration,
 }

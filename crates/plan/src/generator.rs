@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timestamps {
-    /// The kernel's receive stamp: when the bytes reached this machine.
+    /// The kernel's receive timestamp: when the bytes reached this machine.
     Kernel,
     /// The generator's own clock: when it had read them.
     #[default]

@@ -40,7 +40,7 @@ impl Workload {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RankedBy {
-    /// Processor time of the server for each message delivered.
+    /// CPU time of the server for each message delivered.
     Cost,
 }
 

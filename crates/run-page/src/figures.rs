@@ -1,7 +1,7 @@
 //! Figures as people read them. Each is rounded to three digits, so that values below a
 //! millisecond can be told apart.
 
-/// A latency or processor time of so many nanoseconds.
+/// A latency or CPU time of so many nanoseconds.
 pub fn time(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
         size if size >= 999_500_000.0 => (ns / 1e9, "s"),

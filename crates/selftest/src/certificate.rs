@@ -31,7 +31,7 @@ pub(super) fn print_head(certificate: &Certificate) -> io::Result<()> {
         environment.kernel,
         environment.cores,
         match certificate.timestamps {
-            Timestamps::Kernel => "receive stamps of the kernel",
+            Timestamps::Kernel => "receive timestamps of the kernel",
             Timestamps::User => "stamps of its own clock",
         },
         match certificate.io {

@@ -91,7 +91,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
         let missing = Check::between("kernel stamps", Unit::Count, 0.0, Some(1.0), None);
         found.checks.push(
             missing.unless(Some(
-                "the kernel gives no receive stamps here: a generator that is held up makes every \
+                "the kernel gives no receive timestamps here: a generator that is held up makes every \
              server look slow"
                     .to_owned(),
             )),

@@ -323,7 +323,7 @@ pub(crate) struct Searching {
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "clients", conflicts_with = "total_steps")]
     pub(crate) search: Option<SearchOf>,
     /// With --search: a load at the edge is tried up to N times, and more than half of the tries
-    /// decide. Every other load is tried once, for a quarter of the time until one has failed
+    /// decide. Every other load is tried once; until one has failed, a try takes a quarter of the time
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(i64::from(plan::TRIES.0)..=i64::from(plan::TRIES.1)), requires = "search")]
     pub(crate) search_tries: u32,
     /// With --search: stop when the highest load that passes and the lowest that fails are this
@@ -342,7 +342,7 @@ pub(crate) struct Messages {
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(plan::MOST_PADDING)))]
     pub(crate) payload_padding: u32,
     /// Text file whose lines requests carry in place of padding: request n has line n, modulo the
-    /// lines
+    /// number of lines
     #[arg(long, value_name = "FILE", conflicts_with = "payload_padding")]
     pub(crate) payload_lines: Option<PathBuf>,
 }
@@ -368,7 +368,7 @@ pub(crate) struct Connections {
     /// chooses; `connect` uses as many addresses of 127.0.0.0/8 as a server on loopback needs]
     #[arg(short, long, value_name = "ADDRESS")]
     pub(crate) local_addr: Vec<IpAddr>,
-    /// Where a latency ends: at the kernel's receive stamp, or when the generator reads the bytes
+    /// Where a latency ends: at the kernel's receive timestamp, or when the generator reads the bytes
     #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
     pub(crate) timestamps: Timestamps,
     /// How sockets are read. io_uring costs less, epoll works on every Linux
@@ -404,7 +404,7 @@ pub(crate) enum SearchOf {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Timestamps {
-    /// The kernel's stamp if there is one, else the generator's read
+    /// The kernel's timestamp if there is one, else the generator's read
     Auto,
     /// When the bytes reached this machine, so that a busy generator does not make the server look
     /// slow

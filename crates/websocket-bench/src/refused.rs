@@ -80,11 +80,11 @@ pub(crate) enum Refused {
     )]
     UnixElsewhere,
     #[error(
-        "--timestamps kernel: the kernel gives no receive stamps of a Unix socket; leave it out"
+        "--timestamps kernel: the kernel gives no receive timestamps of a Unix socket; leave it out"
     )]
     UnixStamps,
     #[error(
-        "--timestamps kernel: no receive time stamps here ({0}); take --timestamps user or auto"
+        "--timestamps kernel: no receive timestamps here ({0}); take --timestamps user or auto"
     )]
     NoStamps(String),
     #[error("--io uring: io_uring is not available here ({0}); take --io epoll or auto")]

@@ -16,7 +16,7 @@ const READINGS: (f64, u64) = (0.1, 1 << 20);
 /// How long the reading takes with which a step begins.
 const READ_NS: u64 = 50_000_000;
 
-/// The unit in which the kernel tells the parts of processor time, proc_pid_stat(5).
+/// The unit in which the kernel tells the parts of CPU time, proc_pid_stat(5).
 const TICK_NS: u64 = 10_000_000;
 
 /// A kind of memory: of one reading, and of an interval.
@@ -135,7 +135,7 @@ impl Used<'_> {
     }
 }
 
-/// The parts of the processor time against the whole. They are kept in hundredths of a second for each
+/// The parts of the CPU time against the whole. They are kept in hundredths of a second for each
 /// process, rounded down, and read a moment before.
 fn split(claims: &mut Claims, place: &str, server: &ServerStep) {
     let parts = server.user_ns.zip(server.kernel_ns);
@@ -223,7 +223,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Processor time as it may be when a clock was read a little later: clocks of processes are read one
+/// CPU time as it may be when a clock was read a little later: clocks of processes are read one
 /// after the other, ten times a second.
 fn with_lag(cpu_ns: u64) -> u64 {
     (cpu_ns / 100)

@@ -88,7 +88,7 @@ pub struct LeastOf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartOfCost {
-    /// Processor time of the server in nanoseconds.
+    /// CPU time of the server in nanoseconds.
     Cpu,
     /// The part of it in the kernel, in nanoseconds.
     Kernel,

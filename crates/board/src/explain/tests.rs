@@ -59,7 +59,7 @@ fn what_differs_from_the_median_row_is_told_in_words() {
     let text = text::explanation(&found);
     for line in [
         "dear: broadcast over JSON at 1,000 clients, 1 repetition\n",
-        "  A delivered message takes 5.20 µs of processor time (the median row: 3.00 µs; 1.00 µs in cheap).\n",
+        "  A delivered message takes 5.20 µs of CPU time (the median row: 3.00 µs; 1.00 µs in cheap).\n",
         "  4.10 µs of 5.20 µs are the kernel's (79 %; the median row: 71 %).\n",
         "  2.10 context switches a message, where a thread waited (the median row: 0.20; 0.050 in cheap).\n",
         "  It sends each message by itself: 1.00 a message (the median row: 0.40; 0.31 in cheap).\n",
@@ -133,7 +133,7 @@ fn what_records_of_before_do_not_hold_is_said_in_one_line() {
     assert!(!found.is_whole());
     let text = text::explanation(&found);
     assert!(
-        text.contains("takes 5.00 µs of processor time (the median row: 4.50 µs"),
+        text.contains("takes 5.00 µs of CPU time (the median row: 4.50 µs"),
         "{text}"
     );
     let line = "These records do not hold user and kernel time, context switches, TCP segments: \

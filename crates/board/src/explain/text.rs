@@ -51,7 +51,7 @@ fn lines(of: &ExplainedLoad) -> Vec<String> {
         return Vec::new();
     };
     let mut lines = vec![format!(
-        "A delivered message takes {} of processor time{}.",
+        "A delivered message takes {} of CPU time{}.",
         figures::time(cpu.value),
         beside(cpu, figures::time)
     )];
@@ -158,7 +158,7 @@ fn rate(value: f64) -> String {
 
 const fn name(part: PartOfCost) -> &'static str {
     match part {
-        PartOfCost::Cpu => "of processor time a message",
+        PartOfCost::Cpu => "of CPU time a message",
         PartOfCost::Kernel => "in the kernel a message",
         PartOfCost::KernelShare => "of it in the kernel",
         PartOfCost::User => "in its own programs a message",
@@ -175,7 +175,7 @@ const fn name(part: PartOfCost) -> &'static str {
 fn missing(of: &ExplainedLoad) -> Option<String> {
     let lacks = |part| of.missing.contains(&part);
     let named = [
-        (PartOfCost::Cpu, "processor time"),
+        (PartOfCost::Cpu, "CPU time"),
         (PartOfCost::KernelShare, "user and kernel time"),
         (PartOfCost::VoluntarySwitches, "context switches"),
         (PartOfCost::Segments, "TCP segments"),

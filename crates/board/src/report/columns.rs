@@ -1,14 +1,15 @@
 //! The columns of a ranking: those of every workload, and those of what its plan asks for.
 
 use super::figures;
-use super::ranking::{CutOff, Leaving, MemoryKind, Row, Score, Step, grows};
+use super::ranking::{MemoryKind, Row, Score, Step, grows};
 use super::subject::Subject;
 use super::table::{Cell, NOTHING};
 use super::words;
 use plan::{Dialect, Life, Measure, Nanos, Plan, Reading, Workload};
-use record::{CompressionUse, CutRecord, JsonReading, Latency};
+use record::{CompressionUse, JsonReading};
 
 mod failover;
+mod leaving;
 
 const NEVER: &str = "never";
 
@@ -90,19 +91,19 @@ pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
         columns.push(rate());
     }
     if subject.score == Score::Return {
-        columns.extend(cut());
+        columns.extend(leaving::cut());
     }
     let lives = |is: fn(&Life) -> bool| {
         plan.is_some_and(|plan| plan.populations.iter().any(|of| is(&of.life)))
     };
     if lives(|life| matches!(life, Life::ChangesRoom(_))) {
-        columns.extend(room_changes());
+        columns.extend(leaving::room_changes());
     }
     if lives(|life| matches!(life, Life::ComesAndGoes(_) | Life::Cut(_))) {
-        columns.extend(leaving(subject.score));
+        columns.extend(leaving::of_those(subject.score));
     }
     if lives(|life| *life != Life::Stays) {
-        columns.push(lost());
+        columns.push(leaving::lost());
     }
     let reads_slowly = has(|plan| plan.populations.iter().any(|p| p.reads != Reading::Full));
     if reads_slowly {
@@ -246,7 +247,7 @@ fn delivery(request: Workload, plan: Option<&Plan>) -> Filled {
 
 fn cost(score: Score) -> Filled {
     const TITLE: &str = "cpu/msg";
-    const MEANING: &str = "Processor time of the server for one message delivered";
+    const MEANING: &str = "CPU time of the server for one message delivered";
     match score {
         Score::Cost => figure(
             TITLE,
@@ -273,7 +274,7 @@ fn proxy(request: Workload) -> Vec<Filled> {
     );
     let cost = at_step(
         "proxy cpu/msg",
-        "Processor time of the proxy for one message delivered.",
+        "CPU time of the proxy for one message delivered.",
         |step| Cell::figure(step.proxy_cpu_ns, |ns| figures::time(*ns)),
     );
     let has_messages = request != Workload::Connect;
@@ -293,101 +294,6 @@ fn rate() -> Filled {
             })
         },
     )
-}
-
-fn cut() -> Vec<Filled> {
-    let back = |title: &str, share: &str, of: fn(&CutRecord) -> Option<u64>| {
-        figure(
-            title,
-            format!(
-                "Time from the cut until {share} of the clients that were cut off are back: the \
-                 median over the repetitions."
-            ),
-            move |row| time(row.returned(of)),
-        )
-    };
-    let others = |title: &str, when: &str, of: fn(&CutOff) -> Option<&Latency>| {
-        at_step(
-            title,
-            format!("99th percentile of completion for the clients that stayed, {when}."),
-            move |step| Cell::latency(of_cut(step).and_then(of), |latency| latency.p99_ns),
-        )
-    };
-    vec![
-        back("half back", "half", |cut| cut.back_50_ns),
-        back("95 % back", "95 percent", |cut| cut.back_95_ns),
-        back("all back", "all", |cut| cut.back_100_ns),
-        others("before p99", "before the cut", |cut| cut.before.as_ref()),
-        others("during p99", "from the cut until all are back", |cut| {
-            cut.during.as_ref()
-        }),
-        others("after p99", "after that", |cut| cut.after.as_ref()),
-    ]
-}
-
-fn of_cut(step: &Step) -> Option<&CutOff> {
-    step.extra.leaving.as_ref()?.cut.as_ref()
-}
-
-fn count_of_leaving(title: &str, meaning: &str, of: fn(&Leaving) -> u64) -> Filled {
-    at_step(title, meaning, move |step| {
-        let leaving = step.extra.leaving.as_ref();
-        Cell::figure(leaving.map(of), |count| figures::count(*count))
-    })
-}
-
-fn room_changes() -> Vec<Filled> {
-    vec![
-        count_of_leaving(
-            "joined",
-            "How often a client that had left its room was confirmed to be in the next.",
-            |leaving| leaving.joined,
-        ),
-        at_step(
-            "join p95",
-            "95th percentile of the time from when a client was to be in the next room until that \
-             was confirmed.",
-            |step| {
-                let leaving = step.extra.leaving.as_ref();
-                let join = leaving.and_then(|leaving| leaving.join.as_ref());
-                Cell::latency(join, |latency| latency.p95_ns)
-            },
-        ),
-    ]
-}
-
-fn lost() -> Filled {
-    count_of_leaving(
-        "lost",
-        "Messages that clients which left, or changed their room, should have had and did not get.",
-        |leaving| leaving.lost,
-    )
-}
-
-fn leaving(score: Score) -> Vec<Filled> {
-    let mut columns = Vec::new();
-    if score != Score::Return {
-        columns.push(count_of_leaving(
-            "returns",
-            "How often a client that had left was ready again.",
-            |leaving| leaving.reconnected,
-        ));
-        columns.push(at_step(
-            "return p95",
-            "95th percentile of the time from when a client was to be back until it was ready.",
-            |step| {
-                let leaving = step.extra.leaving.as_ref();
-                let reconnect = leaving.and_then(|leaving| leaving.reconnect.as_ref());
-                Cell::latency(reconnect, |latency| latency.p95_ns)
-            },
-        ));
-    }
-    columns.push(count_of_leaving(
-        "failed",
-        "Attempts to come back that failed.",
-        |leaving| leaving.failures,
-    ));
-    columns
 }
 
 fn cut_off() -> Filled {

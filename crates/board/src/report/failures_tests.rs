@@ -229,7 +229,7 @@ fn the_head_says_what_ranks_and_the_page_has_the_pictures() {
         html.contains("loses: kill node:2 at 10.0 s: 3,000 deliveries were lost"),
         "{html}"
     );
-    assert!(!html.contains("Processor time for one message delivered"));
+    assert!(!html.contains("CPU time for one message delivered"));
 }
 
 #[test]

@@ -91,12 +91,10 @@ impl<'a> Subject<'a> {
             }
             (Score::Rate, _) => "the highest rate of requests a second".to_owned(),
             (Score::Cost, _) if self.has_proxies => {
-                "the processor time of the server and of the proxy before it for each message delivered"
+                "the CPU time of the server and of the proxy before it for each message delivered"
                     .to_owned()
             }
-            (Score::Cost, _) => {
-                "the processor time of the server for each message delivered".to_owned()
-            }
+            (Score::Cost, _) => "the CPU time of the server for each message delivered".to_owned(),
             (Score::Loss, _) => {
                 "the share of the deliveries of confirmed messages that did not come".to_owned()
             }

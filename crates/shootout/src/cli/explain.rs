@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 const HELP: &str = "\
-Says what a delivered message takes under each load of the run: processor time, the kernel's part of
+Says what a delivered message takes under each load of the run: CPU time, the kernel's part of
 it, context switches, TCP segments, bytes and reads. Each figure is compared with the median of the
 other rows that have a place under that load, at the same number of clients. A figure that is a
 quarter more or a fifth less has a line of its own. This is no statistical test; for one, use

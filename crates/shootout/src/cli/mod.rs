@@ -17,7 +17,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   shootout list                         the servers and their variants
-  shootout list --workloads             the loads that they can be measured with
+  shootout list --workloads             the workloads that they can be measured with
   shootout doctor                       what is missing, and the one command that installs it
   shootout run --quick                  one server of each language, within ten minutes
   shootout run                          every server that can be built on this machine
@@ -176,9 +176,9 @@ pub enum Command {
     /// Makes the board: a static site of all rounds, servers and workloads
     #[command(
         after_help = "The pages open from disk and from any web server; each holds what it needs and \
-                      loads nothing. A directory in RESULTS that holds measurements is a round, and so \
-                      is one whose directories do, the runs of the round: the newest is ranked, the \
-                      others are the history of each server. Figures of \
+                      loads nothing. A round is a directory in RESULTS that holds measurements, or one \
+                      whose directories, the runs of the round, hold them. The newest round is \
+                      ranked; the others are the history of each server. Figures of \
                       different machines or kernels are never put in one ranking. Without a round the \
                       site shows conformance, Autobahn and 2016.\n\n\
                       DIR is new, empty, or holds an earlier site, whose pages are replaced.\n\n\
@@ -196,11 +196,11 @@ pub enum Command {
     #[command(
         after_help = "Recomputes every percentile, mean and count from its histogram, every verdict \
                       and ranked figure from what was counted, and the tables of report.md from \
-                      the records. Demands conformance checks of the same build, cores of their \
-                      own for server and generator, a machine that did little else, one machine \
-                      and one plan, no row too few, and a complete certificate of the generator \
-                      made on the same machine within a day: `websocket-bench selftest --json \
-                      DIR/selftest.json`. It finds what was changed afterwards in one place. \
+                      the records. Requires conformance checks of the same build, separate cores \
+                      for server and generator, a machine that did little else, one machine, \
+                      one plan and no missing row. Also requires a complete certificate of the \
+                      generator, made on the same machine within a day: `websocket-bench selftest \
+                      --json DIR/selftest.json`. It finds what was changed afterwards in one place. \
                       It cannot detect records that were wholly invented. In a directory of \
                       directories, each is checked.\n\nExample:\n  \
                       shootout check results/local/2026-11-22T10-00-00Z"

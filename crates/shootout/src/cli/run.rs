@@ -13,14 +13,14 @@ use std::time::SystemTime;
 const EXAMPLES: &str = "\
 Without options it measures every server and variant that can be built here with the workload
 `broadcast`: in text (or in the format that the variant speaks), with the parameters of 2016. Each
-step has 1,000 clients more (or what the manifest says), until the 95th percentile of the completion
-is above 500 ms or this machine holds no more clients. --quick measures `cost` instead: the processor
-time of the server for each delivery, under a load that every server carries.
+step adds 1,000 clients (or as many as the manifest says), until the 95th percentile of the completion
+is above 500 ms or this machine holds no more clients. --quick measures `cost` instead: the CPU time
+of the server for each delivery, under a load that every server carries.
 
 A workload is a plan in workloads/ (`shootout list --workloads`) or a file of your own
 (docs/plan.md); `all` is every plan in workloads/. Several are measured one after the other, each
-over all rows, and ranked separately. --set changes the keys of each of them, or, as WORKLOAD:KEY=VALUE,
-of one. The `step-size` of a manifest applies to workloads that grow up to a limit, unless --set gives
+over all rows, and ranked separately. --set KEY=VALUE changes all of them, --set WORKLOAD:KEY=VALUE
+changes one. The `step-size` of a manifest applies to workloads that grow up to a limit, unless --set gives
 one; a plan with a number of steps keeps its clients. A variant whose manifest does not declare what a
 workload needs (rooms, compression, TLS) is not-applicable there, and so is a variant that
 compresses, or has TLS, under a workload that asks for neither.
@@ -55,26 +55,26 @@ pub struct RunArgs {
     /// Only these variants [default: all; with --quick the first of each server]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub variants: Vec<String>,
-    /// The loads: plans of workloads/ by their names, `all` of them, or files by their paths
+    /// The workloads: plans of workloads/ by their names, `all` of them, or files by their paths
     /// [default: broadcast; with --quick cost]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub workload: Vec<String>,
-    /// Change one key of the plans, e.g. load.rate=200 or clients.first=50; of one of several plans
-    /// as ticker:load.rate=200; repeat it for more than one
+    /// Changes one key of the plans, e.g. load.rate=200 or clients.first=50; ticker:load.rate=200
+    /// changes the plan `ticker` alone. Repeat it for more than one key
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Message formats; each is a row of its own [default: text, else the first of the variant]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT,..")]
     pub dialects: Vec<Dialect>,
-    /// A first look in ten minutes: the server of each language that is the quickest to build (or those of
-    /// --servers), its first variant, and what a delivery costs it. With another --workload: 5 steps, if
-    /// its plan has no number of them. What is ready is measured and shown before anything is installed
+    /// A first look in ten minutes: of each language the server that is quickest to build (or the servers
+    /// of --servers), its first variant, and what a delivery costs it. With another --workload: 5 steps,
+    /// unless its plan says how many. What is ready is measured and shown before anything is installed
     #[arg(long)]
     pub quick: bool,
     /// Repetitions of each row, interleaved, with the server restarted for each [default: 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// Order of a workload's rows in each round: `listed`, or the seed that an earlier run printed
+    /// Order of a workload's rows in each repetition: `listed`, or the seed that an earlier run printed
     /// [default: listed, and with --repeat a new seed]
     #[arg(long, value_name = "ORDER")]
     pub order: Option<RowOrder>,
@@ -90,8 +90,8 @@ pub struct RunArgs {
     /// one (docs/proxies.md). Where the workload has TLS, the proxy ends it
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub via: Vec<String>,
-    /// Waits before each row, ten minutes at most, until the machine is quiet, and measures a row
-    /// again, three times at most, during which other programs used more than 5% of it
+    /// Waits before each row until the machine is quiet, ten minutes at most. Measures a row again if
+    /// other programs used more than 5% of the machine meanwhile, up to three times in all
     #[arg(long)]
     pub undisturbed: bool,
 

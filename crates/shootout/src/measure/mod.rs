@@ -7,17 +7,16 @@ mod again;
 mod beside;
 mod faults;
 mod over;
+mod ready;
 mod steps;
 mod through;
 mod verdict;
 
-use crate::build::{BuildError, Builds, Built, Order};
-use crate::conform::{self, VerifyError};
+use crate::build::{BuildError, Builds};
 use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
-use crate::network::Place;
-use crate::passed::{Passed, Subject};
+use crate::network::{Link, Place};
 use crate::progress::Progress;
 use crate::quiet;
 use crate::rows::{Row, Wanted};
@@ -34,10 +33,9 @@ use over::no_network;
 use plan::Plan;
 use project::manifest::{Manifest, Variant};
 use project::workload::{self, Schedule, Terms};
-use project::{Project, contestant, manifest::lines};
-use record::{
-    Conformance, End, MEASUREMENT_FORMAT, Measurement, Network, RunRecord, Status, VERSION,
-};
+use project::{Project, manifest::lines};
+use ready::Verified;
+use record::{End, MEASUREMENT_FORMAT, Measurement, Network, RunRecord, Status, VERSION};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -148,9 +146,6 @@ pub struct Bench<'a> {
     /// The version of each proxy, or why it cannot be used.
     proxies: HashMap<String, Result<String, BuildError>>,
 }
-
-/// What the checks said of a variant, and whether that forbids a number.
-type Verified = (Option<Conformance>, Result<(), Trouble>);
 
 impl<'a> Bench<'a> {
     /// A bench for `rows`, which are those of one run. Plans go to the directory of its results,
@@ -279,6 +274,20 @@ impl<'a> Bench<'a> {
             .transpose()
             .map_err(no_network)?;
         let place = link.as_ref().map(Place::beyond).unwrap_or_default();
+        let server = (row, manifest, variant);
+        let way = (place, through.map(|(through, _)| through), link.as_deref());
+        self.under_load(server, (schedule, held), way, measurement, progress)
+    }
+
+    /// Starts the server, lets the generator load it, stops it, and says whether that was as it must be.
+    fn under_load(
+        &self,
+        (row, manifest, variant): (&Row, &Manifest, &Variant),
+        (schedule, held): (Schedule, Schedule),
+        (place, through, link): (Place, Option<Through<'_>>, Option<&Link>),
+        measurement: &mut Measurement,
+        progress: &Progress,
+    ) -> Result<(), Trouble> {
         progress.phase("starting");
         measurement.busy_before = host_facts::busy_share(LOOKS);
         let log = self.logs.join(format!("{}.server.log", row.file_name()));
@@ -288,7 +297,7 @@ impl<'a> Bench<'a> {
                 nodes: Timetable::links(&row.workload.plan.faults),
                 cpus: self.cores.generator(),
             },
-            through: through.map(|(through, _)| through),
+            through,
         };
         let mut server = self.start((row, manifest, variant), around, &log)?;
         // The sampler and this thread keep off the server's cores.
@@ -318,7 +327,7 @@ impl<'a> Bench<'a> {
         let others = Others::now();
         let ended = task.run(&mut server, self.interrupt, &mut meanwhile);
         let others = others.zip(Others::now());
-        if let (Some(link), Some(network)) = (&link, &mut measurement.network) {
+        if let (Some(link), Some(network)) = (link, &mut measurement.network) {
             let (to_server, to_clients) = link.traffic().map_err(no_network)?;
             network.to_server = Some(to_server);
             network.to_clients = Some(to_clients);
@@ -365,154 +374,6 @@ impl<'a> Bench<'a> {
                 format!("no further step fits this machine: {}", self.capacity.limit).into();
         }
         run
-    }
-
-    fn build(
-        &mut self,
-        row: &Row,
-        variant: &Variant,
-        progress: &Progress,
-    ) -> Result<Built, Trouble> {
-        let server = &row.entry.name;
-        if !self.built.contains_key(server) {
-            let wanted = self.wanted.iter().find(|w| w.entry.name == *server);
-            let builds = wanted.map_or(Builds(Vec::new()), |wanted| {
-                self.build_now(wanted, progress)
-            });
-            self.built.insert(server.clone(), builds);
-        }
-        match self.built[server].of(&variant.name) {
-            Some(Ok(built)) => Ok(built.clone()),
-            Some(Err(error)) => Err(self.not_built(error)),
-            None => Err(Trouble::interrupted()),
-        }
-    }
-
-    fn build_now(&self, wanted: &Wanted<'_>, progress: &Progress) -> Builds {
-        let order = Order {
-            project: self.project,
-            entry: wanted.entry,
-            manifest: wanted.manifest,
-            variants: &wanted.variants,
-            interrupt: self.interrupt,
-        };
-        if self.skip_build {
-            return order.receipts();
-        }
-        order.build(false, &mut |phase| progress.phase(phase))
-    }
-
-    fn not_built(&self, error: &BuildError) -> Trouble {
-        let reason = error.reason(self.project);
-        match error {
-            BuildError::Interrupted => Trouble::interrupted(),
-            BuildError::Missing(_) => Trouble::new(Status::MissingToolchain, reason),
-            BuildError::Failed { tail, .. } => {
-                Trouble::new(Status::BuildFailed, reason).with_log(tail.clone())
-            }
-        }
-    }
-
-    fn verify(
-        &mut self,
-        row: &Row,
-        (manifest, variant): (&Manifest, &Variant),
-        built: &Built,
-        progress: &Progress,
-    ) -> Verified {
-        let key = (row.entry.name.clone(), variant.name.clone());
-        if let Some(verified) = self.verified.get(&key) {
-            return verified.clone();
-        }
-        let subject = Subject {
-            project: self.project,
-            entry: &row.entry,
-            variant,
-            built,
-            threads: self.cores.server_threads,
-        };
-        let passed = subject.passed();
-        let before = passed.as_ref().filter(|_| !self.check_again);
-        let verified = match before.and_then(Passed::conformance) {
-            Some(conformance) => (Some(conformance), Ok(())),
-            None => {
-                progress.phase("checking conformance");
-                let verified = self.verify_now(row, manifest, variant, progress);
-                if let (Some(passed), (Some(conformance), Ok(()))) = (passed, &verified) {
-                    passed.keep(&subject, conformance);
-                }
-                verified
-            }
-        };
-        self.verified.insert(key, verified.clone());
-        verified
-    }
-
-    /// The servers that were not checked because they had passed before.
-    pub fn passed_before(&self) -> Vec<String> {
-        let is_from_before = |verified: &Verified| {
-            let conformance = verified.0.as_ref();
-            conformance.is_some_and(|conformance| conformance.checked.is_some())
-        };
-        let all = self.verified.iter();
-        let mut names: Vec<String> = all
-            .filter(|(_, verified)| is_from_before(verified))
-            .map(|((server, variant), _)| contestant(server, variant))
-            .collect();
-        names.sort_unstable();
-        names
-    }
-
-    fn verify_now(
-        &self,
-        row: &Row,
-        manifest: &Manifest,
-        variant: &Variant,
-        progress: &Progress,
-    ) -> Verified {
-        let log = self
-            .logs
-            .join(format!("{}.{}.verify.log", row.entry.name, variant.name));
-        let mut server = match self.start((row, manifest, variant), Around::default(), &log) {
-            Ok(server) => server,
-            Err(trouble) => return (None, Err(trouble)),
-        };
-        let mut done = 0;
-        let total = conformance::check_ids().len();
-        let outcomes = conform::verify(&mut server, variant, self.interrupt, &mut |_| {
-            done += 1;
-            progress.phase(&format!("checking conformance, {done} done, {total} rules"));
-        });
-        let tail = server.log_tail();
-        let stopped = server.stop();
-        let outcomes = match outcomes {
-            Ok(outcomes) => outcomes,
-            Err(VerifyError::Interrupted) => return (None, Err(Trouble::interrupted())),
-            Err(VerifyError::Crashed(death, last)) => {
-                let after = last.map(|id| format!(", after {id}")).unwrap_or_default();
-                let reason = format!("during the conformance checks{after}, {death}");
-                return (
-                    None,
-                    Err(Trouble::new(Status::Crashed, reason).with_log(tail)),
-                );
-            }
-        };
-        let conformance = conform::judge(manifest, variant, &outcomes);
-        let failed = conform::failed_ids(&conformance);
-        let result = if !failed.is_empty() {
-            let reason = format!(
-                "fails {} (details: shootout verify {})",
-                failed.join(", "),
-                row.entry.name
-            );
-            Err(Trouble::new(Status::Nonconforming, reason).with_log(tail))
-        } else if let Some(leak) = stopped.leak() {
-            let reason = format!("after the conformance checks {leak}");
-            Err(Trouble::new(Status::Leaked, reason).with_log(tail))
-        } else {
-            Ok(())
-        };
-        (Some(conformance), result)
     }
 
     fn start(

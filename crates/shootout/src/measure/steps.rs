@@ -1,6 +1,6 @@
 //! What the server used in each step, from samples at the events of the generator.
 //!
-//! Processor time is counted from the event that says a step is being measured to the event that
+//! CPU time is counted from the event that says a step is being measured to the event that
 //! ends it, while the clients are still connected. Events may arrive late, or all at once when the
 //! step was short: then it is counted from an earlier sample, so that it covers the whole
 //! measurement and a little of the connecting.

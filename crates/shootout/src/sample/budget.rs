@@ -27,7 +27,7 @@ impl Budget {
         self.next.is_none_or(|next| now >= next)
     }
 
-    /// Makes the reading and charges the processor time that this thread used for it.
+    /// Makes the reading and charges the CPU time that this thread used for it.
     pub(super) fn charge<T>(&mut self, reading: impl FnOnce() -> T) -> T {
         let before = thread_cpu();
         let read = reading();
@@ -40,7 +40,7 @@ impl Budget {
     }
 }
 
-/// Processor time of the calling thread.
+/// CPU time of the calling thread.
 fn thread_cpu() -> Duration {
     host_facts::process::clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or_default()
 }

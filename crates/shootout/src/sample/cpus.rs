@@ -3,7 +3,7 @@
 //! The rule: the allowed logical processors are grouped into cores (hyperthreads of one core share
 //! its execution units, so they stay on one side). The server gets the lower-numbered half of the
 //! cores, the generator the other half. Of an odd number the generator gets the middle core: a
-//! generator that is short of processor time makes a result invalid, a server with one core less is
+//! generator that is short of CPU time makes a result invalid, a server with one core less is
 //! measured with one core less. A single core is not split.
 
 use record::Environment;

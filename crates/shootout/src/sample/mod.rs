@@ -1,11 +1,11 @@
-//! What a server uses while it is measured: processor time, context switches, memory, kernel memory of
+//! What a server uses while it is measured: CPU time, context switches, memory, kernel memory of
 //! its sockets.
 //!
 //! Purpose: a thread that follows the server's process tree through /proc, clocks and sock_diag,
 //! and answers what the server uses now, and at most between two moments. It changes nothing: it
 //! sends no signal and starts no process; only [`cpus::pin_current`] changes its caller.
 //!
-//! Reading costs processor time, up to milliseconds for thousands of sockets. Each kind of reading
+//! Reading costs CPU time, up to milliseconds for thousands of sockets. Each kind of reading
 //! has a [`budget::Budget`], all together 2.5 percent of one core: an expensive reading is made less
 //! often than asked for, and never left out of a [`Sampler::snapshot`].
 
@@ -41,7 +41,7 @@ struct Shared {
 pub struct Snapshot {
     /// When the clocks were read.
     pub at: Instant,
-    /// Processor time (user and system) of the tree since it began, ended processes included.
+    /// CPU time (user and system) of the tree since it began, ended processes included.
     /// Differences are exact to microseconds for a process that is followed; of a process that
     /// ends, what it used after its last reading is lost.
     pub cpu: Duration,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub(super) struct State {
     tree: Tree,
     alive: Vec<Kin>,
-    /// Last seen processor time of every process, ended ones too.
+    /// Last seen CPU time of every process, ended ones too.
     cpu: BTreeMap<Identity, Duration>,
     /// Last seen parts of it in the program and in the kernel.
     parts: BTreeMap<Identity, (Duration, Duration)>,

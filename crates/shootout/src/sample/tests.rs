@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Uses about a tenth of a second of processor time, more on slow machines.
+/// Uses about a tenth of a second of CPU time, more on slow machines.
 const BURN: &str = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
 
 /// A shell in a process group of its own that is ended, group and all, with the test.
@@ -203,7 +203,7 @@ fn a_server_that_has_ended_uses_nothing_more() {
     assert!(ended.cpu >= alive.cpu);
 }
 
-// timed: a share of the processor time of this thread, which falls towards the budget: a reading is paid
+// timed: a share of the CPU time of this thread, which falls towards the budget: a reading is paid
 // for by the time after it, so that a dear one at the end counts for less the longer it takes.
 #[test]
 fn following_costs_less_than_its_budget() {

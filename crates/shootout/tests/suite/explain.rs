@@ -48,7 +48,7 @@ fn the_newest_run_is_explained_in_words_and_as_json() {
         0,
         &[
             "a: broadcast over JSON at 1,000 clients",
-            "takes 5.00 µs of processor time (the median row: 2.00 µs).",
+            "takes 5.00 µs of CPU time (the median row: 2.00 µs).",
             "4.00 µs of 5.00 µs are the kernel's (80 %; the median row: 80 %)",
         ],
     );
@@ -86,7 +86,7 @@ fn records_of_an_earlier_version_are_told_and_end_with_3() {
     project.shootout("explain a --results old").expect(
         3,
         &[
-            "takes 5.00 µs of processor time",
+            "takes 5.00 µs of CPU time",
             "These records do not hold user and kernel time, context switches, TCP segments",
         ],
     );

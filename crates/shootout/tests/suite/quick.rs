@@ -84,8 +84,7 @@ fn servers_that_all_keep_up_are_told_apart_by_what_a_delivery_costs() {
             "the one planned step was measured",
         ],
     );
-    let head =
-        "cost over JSON: the processor time of the server for each message delivered, 20 clients";
+    let head = "cost over JSON: the CPU time of the server for each message delivered, 20 clients";
     assert!(done.stdout.contains(head), "{}", done.stdout);
     let costs: Vec<f64> = ["b-slow", "b-swift"]
         .map(|name| {

@@ -11,7 +11,7 @@ const CONTROL: usize = 128;
 #[repr(align(16))]
 struct Control([u8; CONTROL]);
 
-/// Asks for receive stamps. A kernel that has none only leaves reads without a stamp.
+/// Asks for receive timestamps. A kernel that has none only leaves reads without a stamp.
 pub(super) fn enable(socket: &impl AsRawFd) {
     let flags: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
     // SAFETY: the option takes a C unsigned int, which outlives the call.

@@ -204,7 +204,7 @@ impl Behaviour for Liar {
             let first = *spoken.first.get_or_insert(opcode);
             (first, spoken.deaf, spoken.messages)
         };
-        if self.lie == Lie::CountsMessages && messages > 16_384 {
+        if self.lie == Lie::CountsMessages && messages > 32_768 {
             return Err(1008);
         }
         if self.lie == Lie::OneDialect && opcode != first {

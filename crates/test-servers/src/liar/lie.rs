@@ -30,7 +30,7 @@ pub enum Lie {
     DelaysEcho,
     /// Sends echoes of 4 to 16 KiB to all other clients too.
     LeaksEchoes,
-    /// Closes a connection with 1008 at its 16,385th message.
+    /// Closes a connection with 1008 at its 32,769th message.
     CountsMessages,
     /// Writes the length 65,535 in eight bytes.
     LongLengthForm,

@@ -30,8 +30,8 @@ pub(crate) struct Handshake {
     /// must choose one of them
     #[arg(long, value_name = "NAME")]
     pub(crate) subprotocol: Vec<String>,
-    /// CSV with a header row, or JSON lines: client i is row i, modulo the rows. {token} is the
-    /// column `token`
+    /// CSV with a header row, or JSON lines: client i is row i, modulo the number of rows.
+    /// {token} is the column `token`
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
     /// Connect to this address in place of looking the host up; repeat it for more than one

@@ -42,8 +42,8 @@ pub(crate) struct Output {
     /// once when it has ended, e.g. http://127.0.0.1:4317
     #[arg(long, value_name = "URL")]
     pub(crate) otlp: Option<String>,
-    /// Show more of each step: all latencies, the uncertainty of shared receive stamps, the
-    /// generator's own use and lag, the number in flight by Little's law, and the reasons for the
+    /// Show more of each step: all latencies, the uncertainty of shared receive timestamps,
+    /// the generator's own use and lag, the number in flight by Little's law, and the reasons for the
     /// verdict
     #[arg(short, long)]
     pub(crate) verbose: bool,

@@ -123,7 +123,7 @@ impl Outputs {
         let mut err = anstream::stderr().lock();
         let _ = writeln!(
             err,
-            "{WARNING}warning:{WARNING:#} no receive time stamps of the kernel here ({reason}): every latency contains the time that the generator took to read; --timestamps user says so without this warning"
+            "{WARNING}warning:{WARNING:#} no receive timestamps of the kernel here ({reason}): every latency contains the time that the generator took to read; --timestamps user says so without this warning"
         );
     }
 

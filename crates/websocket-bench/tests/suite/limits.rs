@@ -163,14 +163,14 @@ fn stamps_that_the_kernel_does_not_give_are_told_and_done_without() {
         path.display()
     );
     run_without_stamps(&arguments).exits(0).says(&[
-        "warning: no receive time stamps of the kernel here (SO_TIMESTAMPING is refused: ",
+        "warning: no receive timestamps of the kernel here (SO_TIMESTAMPING is refused: ",
         "every latency contains the time that the generator took to read",
     ]);
     assert_eq!(record(&path).plan.generator.timestamps, Timestamps::User);
     run_without_stamps(&format!("{arguments} --timestamps kernel"))
         .exits(1)
         .says_in_one_line(&[
-            "--timestamps kernel: no receive time stamps here",
+            "--timestamps kernel: no receive timestamps here",
             "--timestamps user",
         ]);
     let ran = run_without_stamps(&format!("{arguments} --timestamps user")).exits(0);

@@ -6,6 +6,7 @@ mod asides;
 mod asked;
 mod begun;
 mod fed;
+mod parsed;
 mod unawaited;
 
 pub(crate) use asides::Asides;
@@ -13,11 +14,11 @@ pub(crate) use unawaited::RoomConfirmed;
 
 use super::envelope::Envelopes;
 use super::feeds::Feeds;
-use super::first_answers::{Answers, FirstAnswers, Understanding};
+use super::first_answers::{FirstAnswers, Understanding};
 use super::ledger::{Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window};
 use super::streams::Streams;
 use super::visits::Visits;
-use crate::dialect::{Begun, Codec, Incoming, Kind, Malformed, Returns, Said, Stamps, shown};
+use crate::dialect::{Begun, Codec, Kind, Returns, Said, Stamps};
 use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, FirstFaults, OfSender, SlowPart, VisitsPart};
 use crate::net::{Asks, ConnectError};
@@ -355,102 +356,6 @@ impl Verifier {
             }
             rest = behind;
         }
-    }
-
-    #[cold]
-    fn parse(&mut self, slot: u32, payload: &[u8], at_ns: u64) {
-        let tells = (self.codec.renews() && self.note_renewed(slot, payload))
-            | self.acknowledge(slot, payload);
-        let (incoming, parts) = match self.codec.parse(payload) {
-            Ok(Incoming::Last(answer, parts)) => (Ok(*answer), parts),
-            incoming => (incoming, Said::NotAsked),
-        };
-        self.parts_said = parts;
-        match incoming {
-            Ok(Incoming::Message {
-                kind,
-                stamp,
-                intact,
-                topic,
-            }) => {
-                self.first_answers.understood(kind.into());
-                let room = self.room(slot);
-                if !intact {
-                    self.faults.corrupt += 1;
-                } else if !tells && self.streams.is_none() && topic.is_none_or(|of| of == room) {
-                    self.envelopes
-                        .learn(room, payload, kind, stamp, &*self.codec);
-                }
-                self.account_last(slot, kind, stamp, topic, at_ns);
-            }
-            Ok(Incoming::InOrder(kind)) => {
-                self.first_answers.understood(Answers::TOLD);
-                self.answered_in_order(slot, kind, at_ns);
-            }
-            Ok(Incoming::Numbered {
-                kind,
-                sequence,
-                of_kind,
-                topic,
-            }) => {
-                self.first_answers.understood(kind.into());
-                self.numbered(slot, kind, (sequence, of_kind), topic, at_ns);
-            }
-            Ok(Incoming::Acknowledged(identifier)) => {
-                self.first_answers.understood(Answers::RESULT);
-                self.acknowledged(slot, identifier, at_ns);
-            }
-            Ok(Incoming::SubscribedAs(identifier)) => {
-                self.subscription_as(slot, identifier, true, at_ns);
-            }
-            Ok(Incoming::UnsubscribedAs(identifier)) => {
-                self.subscription_as(slot, identifier, false, at_ns);
-            }
-            Ok(Incoming::Refused) => {
-                self.first_answers.understood(Answers::ALL);
-                self.refused_message(slot, payload);
-            }
-            Ok(Incoming::Subscribed(room)) => self.subscription(slot, room, true, at_ns),
-            Ok(Incoming::Unsubscribed(room)) => self.subscription(slot, room, false, at_ns),
-            Ok(Incoming::Ignored) => {}
-            Ok(Incoming::KeepAlive(answer)) => self.asides().keep_alive = Some((slot, answer)),
-            Ok(Incoming::Question(answer)) => self.asides().ask(slot, answer),
-            Ok(Incoming::Heartbeat) => self.asides().heartbeats.push((slot, at_ns)),
-            Ok(Incoming::Feed(message)) => self.feed(slot, &message, payload, at_ns),
-            Ok(Incoming::Progress(part)) => self.part(slot, part, payload, at_ns),
-            Ok(Incoming::Last(..)) => {}
-            Err(why) => self.malformed_message(slot, payload, &why, at_ns),
-        }
-    }
-
-    /// Notes a message that is not of the dialect.
-    fn malformed_message(&mut self, slot: u32, payload: &[u8], why: &Malformed, at_ns: u64) {
-        if self.step.is_some() && !self.given_up {
-            self.first_answers.not_understood(at_ns);
-        }
-        self.note_unasked(slot);
-        self.note_malformed(slot, payload, why);
-    }
-
-    fn note_malformed(&mut self, slot: u32, payload: &[u8], why: &Malformed) {
-        self.faults.malformed += 1;
-        if self.first.malformed.is_none() {
-            self.first.malformed = Some(self.silent(slot, &why.of(payload)));
-        }
-    }
-
-    /// Notes an answer that refuses a request.
-    fn refused_message(&mut self, slot: u32, payload: &[u8]) {
-        self.faults.refused += 1;
-        if self.first.refused.is_none() {
-            self.first.refused = Some(self.silent(slot, &shown(payload)));
-        }
-    }
-
-    /// Words of the server to the client in `slot`, without its secrets.
-    fn silent(&self, slot: u32, words: &str) -> String {
-        let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
-        self.asks.silent(client, [], words)
     }
 
     /// Notes a connection that ended although nothing here closed it.

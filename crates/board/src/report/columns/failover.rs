@@ -1,6 +1,6 @@
 //! The columns of messages that are watched while parts of the server fail.
 //!
-//! Processor time and memory have none: the processes whose they were ended meanwhile.
+//! CPU time and memory have none: the processes whose they were ended meanwhile.
 
 use super::super::figures;
 use super::super::ranking::{Lost, Row};

@@ -10,7 +10,7 @@ use record::{Measurement, ServerStep, StepRecord};
 pub(crate) struct Costs {
     /// Repetitions with a step of this number of clients in which messages were delivered.
     pub repetitions: usize,
-    /// Processor time of the server in nanoseconds.
+    /// CPU time of the server in nanoseconds.
     pub cpu_ns: Option<f64>,
     /// The kernel's share of it, from 0 to 1.
     pub kernel_share: Option<f64>,

@@ -22,7 +22,7 @@ pub(crate) enum Score {
     Memory,
     /// The highest rate of requests within the limit. The higher is better.
     Rate,
-    /// Processor time of the server for each message delivered. The lower is better.
+    /// CPU time of the server for each message delivered. The lower is better.
     Cost,
     /// The share of the deliveries of confirmed messages that did not come. The lower is better. Each
     /// counts the same, however it was lost: the client does not have the message, and a weight for
@@ -78,7 +78,7 @@ pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option
     Median::Usual.of(&figures)
 }
 
-/// Processor time of the server for each message that was delivered in the last step, in nanoseconds, and
+/// CPU time of the server for each message that was delivered in the last step, in nanoseconds, and
 /// of the proxy before it.
 pub fn cost(measurement: &Measurement) -> Option<f64> {
     let step = measurement.run.as_ref()?.steps.last()?;

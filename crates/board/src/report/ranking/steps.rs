@@ -23,11 +23,11 @@ pub(crate) struct Step {
     pub memory: Option<PerConnection>,
     /// Kernel memory of the sockets for one connection, in bytes.
     pub sockets: Option<f64>,
-    /// Processor time of the server for one message delivered, in nanoseconds.
+    /// CPU time of the server for one message delivered, in nanoseconds.
     pub cpu_per_message_ns: Option<f64>,
     /// Memory of the proxy before it for one connection of a client.
     pub proxy_memory: Option<PerConnection>,
-    /// Processor time of the proxy for one message delivered, in nanoseconds.
+    /// CPU time of the proxy for one message delivered, in nanoseconds.
     pub proxy_cpu_ns: Option<f64>,
     /// What only some workloads have.
     pub extra: Extra,

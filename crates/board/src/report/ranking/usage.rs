@@ -101,7 +101,7 @@ pub(super) fn whole_memory(
     }
 }
 
-/// Processor time of all repetitions over messages delivered in all of them, in nanoseconds.
+/// CPU time of all repetitions over messages delivered in all of them, in nanoseconds.
 pub(super) fn cpu_per_message(user: User, parts: &Parts<'_>) -> Option<f64> {
     let (mut cpu_ns, mut messages) = (0, 0.0);
     for (measurement, step) in parts {
@@ -118,7 +118,7 @@ pub(super) fn cpu_per_message(user: User, parts: &Parts<'_>) -> Option<f64> {
     (messages > 0.0).then(|| cpu_ns as f64 / messages)
 }
 
-/// Requests of a step, as a multiple of the timed ones: its processor time is that of its warm-up, too.
+/// Requests of a step, as a multiple of the timed ones: its CPU time is that of its warm-up, too.
 pub(super) fn with_warm_up(step: &StepRecord) -> f64 {
     let sent = step.throughput.map_or(0, |of| of.sent);
     (sent as f64 / step.samples_planned.max(1) as f64).max(1.0)

@@ -1,4 +1,4 @@
-//! The bars of the front page: processor time for one message as a multiple of the yardstick's.
+//! The bars of the front page: CPU time for one message as a multiple of the yardstick's.
 
 use super::{Column, rows, unit};
 use crate::report::ranking::{Row, Score};
@@ -12,7 +12,7 @@ const IN_SIGHT: f64 = 2.0;
 /// What one bar shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::site) struct Bar {
-    /// Processor time for one message, in nanoseconds.
+    /// CPU time for one message, in nanoseconds.
     pub(in crate::site) ns: f64,
     /// The same as a multiple of the yardstick's; of the cheapest row's without one.
     pub(in crate::site) times: f64,

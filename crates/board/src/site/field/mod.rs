@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// What a column is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {
-    /// Processor time for one delivery of a broadcast that is sent at a fixed rate.
+    /// CPU time for one delivery of a broadcast that is sent at a fixed rate.
     Cost,
     /// Memory for one connection that is idle.
     Memory,
@@ -30,7 +30,7 @@ pub(super) enum Column {
     Storm,
     /// Memory while some clients do not read, and what becomes of these.
     Slow,
-    /// Processor time for one answer.
+    /// CPU time for one answer.
     Echo,
 }
 

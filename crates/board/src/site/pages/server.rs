@@ -55,7 +55,7 @@ struct Row {
     interval: String,
     /// Where it is to lie when it is measured again.
     expected: String,
-    /// Memory and memory in sockets for one connection, processor time for one message.
+    /// Memory and memory in sockets for one connection, CPU time for one message.
     usage: [Cell; 3],
     version: String,
     runtime: Option<String>,

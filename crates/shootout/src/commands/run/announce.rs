@@ -60,7 +60,9 @@ pub(super) fn plan(
         anstream::eprintln!("network: {network}");
     }
     if let RowOrder::Drawn(number) = o.order {
-        anstream::eprintln!("order: drawn by lot in each round; --order {number} draws it again");
+        anstream::eprintln!(
+            "order: drawn by lot in each repetition; --order {number} draws it again"
+        );
     }
     let through = through(&rows.rows);
     if through != [NO_PROXY] {

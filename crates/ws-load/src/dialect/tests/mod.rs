@@ -15,8 +15,9 @@ mod ready;
 mod returning;
 mod topics;
 
+use super::payload::Body;
 use super::*;
-use plan::Dialect;
+use plan::{Dialect, Plan};
 use serde_json::{Value, json};
 
 const PHOENIX: [&str; 2] = [

@@ -109,7 +109,7 @@ pub(in super::super) fn figure(
         title: match bars {
             Bars::Score => words::capital(&subject.name()),
             Bars::Memory => "Memory for one connection".to_owned(),
-            Bars::Cpu => "Processor time for one message delivered".to_owned(),
+            Bars::Cpu => "CPU time for one message delivered".to_owned(),
         },
         pattern: format!("{section}-{bars:?}"),
         axis: axis.name,

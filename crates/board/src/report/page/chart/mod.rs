@@ -36,7 +36,7 @@ pub(super) enum Bars {
     Score,
     /// Memory for one connection, that of the sockets apart.
     Memory,
-    /// Processor time for one message.
+    /// CPU time for one message.
     Cpu,
 }
 

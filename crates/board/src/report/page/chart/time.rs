@@ -68,7 +68,7 @@ fn caption(of: OverTime) -> String {
             "Memory of the process tree (shared pages once, where the kernel tells) and of its \
              sockets in the kernel. The record has both apart."
         }
-        OverTime::Cpu => "Processor time of the process tree over the time in which it was used.",
+        OverTime::Cpu => "CPU time of the process tree over the time in which it was used.",
     };
     format!(
         "{what} From when the server was ready until the generator ended, connecting included; of \

@@ -13,7 +13,7 @@ use super::*;
 use crate::dialect::codec;
 use crate::message::StepTerms;
 use crate::plan::{Audience, Parties};
-use crate::verify::{Flight, Keeper, Sent, Terms};
+use crate::verify::{Answers, Flight, Keeper, Sent, Terms};
 use plan::Dialect;
 use record::Recorder;
 
