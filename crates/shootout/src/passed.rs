@@ -4,17 +4,18 @@
 //! kept in the user's cache, outside every checkout, under a fingerprint of: this program, the kernel and
 //! the processor; the server's folder and its programs in `bin`; the versions of its library and its
 //! runtime; the variant and its threads. A variant with services is always checked: they are not part of
-//! the folder. Nothing is kept of a variant that failed, and nothing for longer than a week.
+//! the folder. A variant that fails is forgotten, and nothing is kept for longer than a week.
 
 use crate::build::{self, Built, Print};
 use crate::session::now;
+use board::records;
 use host_facts::user_cache;
 use project::manifest::Variant;
 use project::{Project, ServerFolder};
 use record::{Conformance, Environment, Json as _};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -51,16 +52,23 @@ impl Subject<'_> {
         print.add(&format!("{:?} {}", here.cpu_model, here.cores));
         print.add(&build::fingerprint(&entry.dir)?);
         let words = variant.command.iter();
-        for (_, program) in words.filter_map(|word| word.split_once("{bin}/")) {
+        for (_, program) in words.clone().filter_map(|word| word.split_once("{bin}/")) {
             print.add_file(&self.project.bin().join(program)).ok()?;
         }
+        // Some rows start what is neither in `bin` nor in their folder.
+        let elsewhere = words.map(Path::new);
+        for program in elsewhere.filter(|word| word.is_absolute() && word.is_file()) {
+            print.add_file(program).ok()?;
+        }
+        print.add(&build::last_built(self.project, &entry.name, &variant.name));
         print.add(&self.built.version);
         print.add(self.built.runtime.as_deref().unwrap_or_default());
-        for word in [&entry.name, &variant.name, &self.threads.to_string()] {
+        for word in [&entry.name, &variant.name] {
             print.add(word);
         }
         let folder = user_cache()?.join("websocket-shootout/passed");
-        Some(Passed(folder.join(format!("{}.json", print.text()))))
+        let name = format!("{}.{}.json", print.text(), self.threads);
+        Some(Passed(folder.join(name)))
     }
 }
 
@@ -70,9 +78,28 @@ impl Passed {
         if !is_fresh(&self.0) {
             return None;
         }
-        let text = fs::read_to_string(&self.0).ok()?;
-        let conformance = Conformance::from_json(&text).ok()?;
-        conformance.passed().then_some(conformance)
+        let conformance = Conformance::from_json(&records::text(&self.0).ok()?).ok()?;
+        let checked = humantime::parse_rfc3339(conformance.checked.as_deref()?).ok()?;
+        let is_complete = conformance::check_ids()
+            .iter()
+            .all(|id| conformance.checks.iter().any(|check| check.id == *id));
+        (is_recent(checked) && is_complete && conformance.passed()).then_some(conformance)
+    }
+
+    /// Forgets that the variant passed, with any number of threads: it has failed now.
+    pub fn forget(&self) {
+        let print = |file: &Path| Some(file.file_name()?.to_str()?.split('.').next()?.to_owned());
+        for file in self.beside() {
+            if print(&file) == print(&self.0) {
+                let _ = fs::remove_file(file);
+            }
+        }
+    }
+
+    /// All files of the folder.
+    fn beside(&self) -> impl Iterator<Item = PathBuf> {
+        let all = self.0.parent().and_then(|folder| fs::read_dir(folder).ok());
+        all.into_iter().flatten().flatten().map(|file| file.path())
     }
 
     /// Keeps what the checks found of `subject`, and removes what is older than a week. A server that has
@@ -91,12 +118,12 @@ impl Passed {
         };
         let _ = fs::create_dir_all(folder);
         let draft = self.0.with_extension(format!("{}.tmp", std::process::id()));
-        if fs::write(&draft, text).is_ok() {
-            let _ = fs::rename(&draft, &self.0);
+        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &self.0));
+        if written.is_err() {
+            let _ = fs::remove_file(&draft);
         }
-        let all = fs::read_dir(folder).into_iter().flatten().flatten();
-        for old in all.filter(|file| !is_fresh(&file.path())) {
-            let _ = fs::remove_file(old.path());
+        for old in self.beside().filter(|file| !is_fresh(file)) {
+            let _ = fs::remove_file(old);
         }
     }
 }
@@ -109,6 +136,74 @@ fn this_program() -> Option<String> {
 
 fn is_fresh(file: &Path) -> bool {
     let written = fs::metadata(file).and_then(|meta| meta.modified());
-    let age = written.ok().and_then(|written| written.elapsed().ok());
-    age.is_some_and(|age| age < KEPT_FOR)
+    written.is_ok_and(is_recent)
+}
+
+fn is_recent(moment: SystemTime) -> bool {
+    moment.elapsed().is_ok_and(|age| age < KEPT_FOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{CheckOutcome, CheckVerdict};
+
+    fn of(checked: &str, ids: &[&str], verdict: CheckVerdict) -> Conformance {
+        let outcome = |id: &&str| CheckOutcome {
+            id: (*id).to_owned(),
+            section: String::new(),
+            dialect: None,
+            verdict,
+            detail: None,
+            link: None,
+        };
+        Conformance {
+            checked: Some(checked.to_owned()),
+            checks: ids.iter().map(outcome).collect(),
+        }
+    }
+
+    #[test]
+    fn only_a_recent_pass_of_every_check_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let passed = Passed(folder.path().join("print.2.json"));
+        let counts = |kept: &Conformance| {
+            fs::write(&passed.0, kept.to_json().unwrap()).unwrap();
+            passed.conformance().is_some()
+        };
+        let all = conformance::check_ids();
+        let today = now();
+        assert!(counts(&of(&today, &all, CheckVerdict::Pass)));
+        assert!(!counts(&of(&today, &all, CheckVerdict::Fail)));
+        assert!(!counts(&of(&today, &all[1..], CheckVerdict::Pass)));
+        for date in ["2016-11-29T00:00:00Z", "2116-11-29T00:00:00Z", "today"] {
+            assert!(!counts(&of(date, &all, CheckVerdict::Pass)), "{date}");
+        }
+        let mut undated = of(&today, &all, CheckVerdict::Pass);
+        undated.checked = None;
+        assert!(!counts(&undated));
+    }
+
+    #[test]
+    fn what_is_no_file_is_no_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let passed = Passed(folder.path().join("print.2.json"));
+        assert!(passed.conformance().is_none());
+        let pipe = std::ffi::CString::new(passed.0.to_str().unwrap()).unwrap();
+        // SAFETY: a path that ends with a zero, and a mode.
+        assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+        assert!(passed.conformance().is_none());
+    }
+
+    #[test]
+    fn a_variant_is_forgotten_with_any_number_of_threads() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["print.1.json", "print.2.json", "another.2.json"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        Passed(folder.path().join("print.4.json")).forget();
+        let kept: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+        assert_eq!(kept.len(), 1);
+        assert_eq!(kept[0].file_name(), "another.2.json");
+    }
 }

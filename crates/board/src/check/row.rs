@@ -60,6 +60,9 @@ fn conditions(of: &Measurement) -> Vec<String> {
         None => {
             wrong.push("has no conformance checks of this build; measure it with `shootout run`, which makes them".into())
         }
+        Some(checks) if checks.checks.is_empty() => {
+            wrong.push("was measured although no check was made".into())
+        }
         Some(checks) if !checks.passed() => {
             wrong.push("was measured although a check failed".into())
         }

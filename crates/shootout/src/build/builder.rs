@@ -4,7 +4,7 @@
 //! it. A step may cover other variants, whose programs may be made from its outputs: they are built
 //! as well.
 
-use super::stamp::{Sources, Stamp};
+use super::stamp::{self, Sources, Stamp};
 use super::{BuildError, BuildOutcome, Builds, Built, Order, logs};
 use crate::interrupt::Interrupt;
 use crate::process::{Job, JobError, describe_exit, tail};
@@ -228,12 +228,15 @@ impl<'a> Builder<'a> {
     /// it has one.
     fn receipt(&self, variant: &Variant, reused: bool) -> BuildOutcome {
         let values = self.values();
-        let asked = |receipt: &Receipt, log: &str| Asked {
+        // Another process may ask the same at the same time.
+        let process = std::process::id();
+        let log = |what: &str| self.log(&format!("{what}-{}.{process}.log", variant.name));
+        let asked = |receipt: &Receipt, what: &str| Asked {
             receipt: Receipt {
                 command: receipt.command.iter().map(|w| values.expand(w)).collect(),
                 matches: receipt.matches.clone(),
             },
-            log: self.log(&format!("{log}-{}.log", variant.name)),
+            log: log(what),
         };
         let place = (self.order.entry.dir.as_path(), self.order.interrupt);
         let version = asked(&variant.receipt, "version").version(LIBRARY, place)?;
@@ -245,6 +248,9 @@ impl<'a> Builder<'a> {
                 asked(&of.receipt, "runtime").version(RUNTIME, place)?
             };
             runtime = Some(format!("{} {version}", of.name));
+        }
+        for what in ["version", "runtime"] {
+            let _ = fs::remove_file(log(what));
         }
         Ok(Built {
             version,
@@ -266,8 +272,7 @@ impl<'a> Builder<'a> {
     }
 
     fn stamp_file(&self, variant: &str) -> PathBuf {
-        let name = format!("{}.{variant}", self.order.entry.name);
-        self.order.project.cache().join("stamps").join(name)
+        stamp::file(self.order.project, &self.order.entry.name, variant)
     }
 }
 

@@ -22,6 +22,11 @@ pub(crate) fn fingerprint(dir: &Path) -> Option<String> {
     stamp::Sources::of(dir).text()
 }
 
+/// The fingerprint of the sources of which a variant was built last; empty where that is not known.
+pub(crate) fn last_built(project: &Project, server: &str, variant: &str) -> String {
+    std::fs::read_to_string(stamp::file(project, server, variant)).unwrap_or_default()
+}
+
 /// A build that works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {

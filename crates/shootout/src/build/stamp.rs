@@ -4,6 +4,7 @@
 //! docs/adding-a-server.md), and what the probes said of the tools.
 
 use ignore::WalkBuilder;
+use project::Project;
 use sha1::{Digest as _, Sha1};
 use std::fs;
 use std::io;
@@ -67,6 +68,12 @@ impl Sources {
         });
         Stamp { file, fingerprint }
     }
+}
+
+/// Where it is kept of what sources a variant was built last.
+pub(super) fn file(project: &Project, server: &str, variant: &str) -> PathBuf {
+    let name = format!("{server}.{variant}");
+    project.cache().join("stamps").join(name)
 }
 
 impl Stamp {

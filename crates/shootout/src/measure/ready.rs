@@ -85,8 +85,14 @@ impl Bench<'_> {
             None => {
                 progress.phase("checking conformance");
                 let verified = self.verify_now(row, manifest, variant, progress);
-                if let (Some(passed), (Some(conformance), Ok(()))) = (passed, &verified) {
-                    passed.keep(&subject, conformance);
+                match (&passed, &verified) {
+                    (Some(passed), (Some(conformance), Ok(()))) => {
+                        passed.keep(&subject, conformance);
+                    }
+                    (Some(passed), (_, Err(trouble))) if trouble.status != Status::Interrupted => {
+                        passed.forget();
+                    }
+                    _ => {}
                 }
                 verified
             }

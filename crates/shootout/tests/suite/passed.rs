@@ -65,6 +65,24 @@ fn a_server_that_has_passed_is_checked_again_when_something_has_changed() {
 }
 
 #[test]
+fn a_server_that_fails_is_forgotten() {
+    let project = Project::new();
+    // Nothing of its folder says that it lies.
+    let lie = project.path("lie");
+    fs::write(&lie, "").unwrap();
+    project.add(&Server {
+        script: &format!("{CORRECT} $(cat '{}')", lie.display()),
+        ..Server::default()
+    });
+    run(&project, "").expect(0, &["go-example"]);
+    fs::write(&lie, "--lie answers-pongs").unwrap();
+    assert!(run(&project, "").stderr.contains(AGAIN));
+    for again in ["--check-again", ""] {
+        run(&project, again).expect(3, &["go-example"]);
+    }
+}
+
+#[test]
 fn a_server_that_failed_or_has_changed_itself_is_always_checked() {
     let project = Project::new();
     let liar = format!("{CORRECT} --lie answers-pongs");

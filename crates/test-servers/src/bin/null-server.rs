@@ -4,6 +4,7 @@
 use clap::Parser;
 use std::io::{self, Read as _, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
 use test_servers::{NullOptions, NullServer, NullServers};
 
 /// Serves echo and broadcast as fast as one thread can, without really parsing them.
@@ -30,9 +31,21 @@ struct Args {
     share_port: bool,
 }
 
-fn main() -> io::Result<()> {
+fn main() -> ExitCode {
     let args = Args::parse();
     let address = SocketAddr::new(args.address, args.port);
+    let Err(error) = serve(&args, address) else {
+        return ExitCode::SUCCESS;
+    };
+    let remedy = match error.kind() {
+        io::ErrorKind::AddrInUse => "; choose another --port, or 0 for a free one",
+        _ => "",
+    };
+    let _ = writeln!(io::stderr(), "null-server: {address}: {error}{remedy}");
+    ExitCode::FAILURE
+}
+
+fn serve(args: &Args, address: SocketAddr) -> io::Result<()> {
     if args.processes > 1 {
         let program = std::env::current_exe()?;
         let servers = NullServers::start(&program, address, args.echo_raw, args.processes)?;

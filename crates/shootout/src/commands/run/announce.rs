@@ -140,6 +140,8 @@ fn unfit(rows: &Rows) -> Vec<(Vec<&str>, Unfit<'_>)> {
         let why = (row.workload.name.as_str(), reason.as_str());
         let name = contestant(&row.entry.name, &row.named_variant());
         match groups.iter_mut().find(|(other, _)| *other == why) {
+            // Each dialect is a row of its own.
+            Some((_, names)) if names.contains(&name) => {}
             Some((_, names)) => names.push(name),
             None => groups.push((why, vec![name])),
         }

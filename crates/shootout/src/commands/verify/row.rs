@@ -130,8 +130,10 @@ pub(super) fn verify(
     let version = &row.built.version;
     let line = Line::new(manifest, &variant.name, version, &today(), &conformance);
     let passed = conformance.passed() && leak.is_none();
-    if let Some(before) = before.filter(|_| passed) {
-        before.keep(&subject, &conformance);
+    match before {
+        Some(before) if passed => before.keep(&subject, &conformance),
+        Some(before) => before.forget(),
+        None => {}
     }
     Some(Verified {
         passed,
