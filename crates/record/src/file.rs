@@ -14,11 +14,11 @@ pub struct RecordFile(OutputFile);
 pub struct OutputFile {
     what: &'static str,
     path: PathBuf,
-    place: Place,
+    place: Destination,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Destination {
     /// An ordinary file, replaced by a draft beside it, so that a full disk leaves the old one.
     File { target: PathBuf, draft: PathBuf },
     /// A pipe or a device: cannot be replaced and takes one result only, the last.
@@ -62,7 +62,8 @@ impl OutputFile {
         path: &Path,
         sample: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Self, Unwritable> {
-        let place = Place::of(path, sample).map_err(|error| Unwritable::new(what, path, error))?;
+        let place =
+            Destination::of(path, sample).map_err(|error| Unwritable::new(what, path, error))?;
         Ok(Self {
             what,
             path: path.to_owned(),
@@ -76,8 +77,8 @@ impl OutputFile {
     /// When the disk does not take it; the earlier result is kept then.
     pub fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         match &self.place {
-            Place::File { .. } => self.finish(write),
-            Place::Stream(_) => Ok(()),
+            Destination::File { .. } => self.finish(write),
+            Destination::Stream(_) => Ok(()),
         }
     }
 
@@ -87,8 +88,8 @@ impl OutputFile {
     /// When the disk or the reader does not take it; the earlier result is kept then.
     pub fn finish(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let written = match &self.place {
-            Place::Stream(stream) => buffered(stream, write),
-            Place::File { target, draft } => {
+            Destination::Stream(stream) => buffered(stream, write),
+            Destination::File { target, draft } => {
                 let replaced = write_draft(draft, write).and_then(|()| fs::rename(draft, target));
                 replaced.inspect_err(|_| {
                     let _ = fs::remove_file(draft);
@@ -102,7 +103,7 @@ impl OutputFile {
     }
 }
 
-impl Place {
+impl Destination {
     fn of(path: &Path, sample: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         // A link is kept: the file that it leads to is the one to replace.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());

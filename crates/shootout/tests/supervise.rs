@@ -6,7 +6,7 @@ mod support;
 use project::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
 use regex::Regex;
 use shootout::interrupt::Interrupt;
-use shootout::network::Place;
+use shootout::network::Location;
 use shootout::supervise::{Cuts, LaunchError, Server, Spec, StartError, start};
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,7 +70,7 @@ impl Fixture {
             bin: self.dir.path(),
             threads: 1,
             cpus: &[],
-            place: Place::default(),
+            place: Location::default(),
             log,
             cuts: Cuts::default(),
             through: None,

@@ -93,7 +93,7 @@ impl Hub {
 }
 
 /// One of the sites to be, before it has its number's conversation.
-struct Place {
+struct SiteToBe {
     worker: JoinedWorker,
     plan: Plan,
     own_threads: bool,
@@ -174,7 +174,7 @@ async fn places(
     plan: &Plan,
     children: &mut Children,
     tell: &Tell,
-) -> Result<Vec<Place>, RemoteError> {
+) -> Result<Vec<SiteToBe>, RemoteError> {
     let mut reception = match &invitation.awaited {
         Some((address, _)) => {
             let reception =
@@ -196,7 +196,7 @@ async fn places(
         } else {
             (plan.generator.threads / invitation.processes).max(1)
         };
-        places.push(Place {
+        places.push(SiteToBe {
             worker,
             plan: plan.clone().with(|of| {
                 of.target.local_addrs = among.addresses(&plan.target.local_addrs);
@@ -214,7 +214,7 @@ async fn places(
                 .await?,
         );
     }
-    places.extend(workers.into_iter().map(|worker| Place {
+    places.extend(workers.into_iter().map(|worker| SiteToBe {
         worker,
         plan: plan.clone().with(|of| {
             // Source addresses are those of a machine: a worker has its own.
@@ -303,7 +303,7 @@ struct Started {
 /// Gives all their share, and compares the clocks. Each conversation begins at once: a site whose
 /// coordinator is silent while it waits for the others would take it for lost.
 async fn assign(
-    places: Vec<Place>,
+    places: Vec<SiteToBe>,
     first: u32,
     of: u32,
     reports: &mpsc::Sender<(u32, Report)>,
@@ -337,7 +337,7 @@ async fn assign(
     Ok(started)
 }
 
-fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
+fn assignment(place: &SiteToBe, share: Share) -> Result<Assignment, RemoteError> {
     let content = |path: Option<&PathBuf>| match path {
         None => Ok(Vec::new()),
         Some(path) => std::fs::read(path).map_err(|source| RemoteError::Read {

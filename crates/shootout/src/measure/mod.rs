@@ -16,7 +16,7 @@ use crate::build::{BuildError, Builds};
 use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
-use crate::network::{Link, Place};
+use crate::network::{Link, Location};
 use crate::progress::Progress;
 use crate::quiet;
 use crate::rows::{Row, Wanted};
@@ -122,7 +122,7 @@ fn blank(row: &Row) -> Measurement {
 /// What a server is started in, and what stands before it; on loopback and alone, by default.
 #[derive(Default)]
 struct Around<'a> {
-    place: Place,
+    place: Location,
     cuts: Cuts<'a>,
     through: Option<Through<'a>>,
 }
@@ -273,7 +273,7 @@ impl<'a> Bench<'a> {
             .map(|link| link.enter())
             .transpose()
             .map_err(no_network)?;
-        let place = link.as_ref().map(Place::beyond).unwrap_or_default();
+        let place = link.as_ref().map(Location::beyond).unwrap_or_default();
         let server = (row, manifest, variant);
         let way = (place, through.map(|(through, _)| through), link.as_deref());
         self.under_load(server, (schedule, held), way, measurement, progress)
@@ -284,7 +284,7 @@ impl<'a> Bench<'a> {
         &self,
         (row, manifest, variant): (&Row, &Manifest, &Variant),
         (schedule, held): (Schedule, Schedule),
-        (place, through, link): (Place, Option<Through<'_>>, Option<&Link>),
+        (place, through, link): (Location, Option<Through<'_>>, Option<&Link>),
         measurement: &mut Measurement,
         progress: &Progress,
     ) -> Result<(), Trouble> {
@@ -409,7 +409,7 @@ impl<'a> Bench<'a> {
     fn task(
         &self,
         row: &Row,
-        (schedule, place): (Schedule, &Place),
+        (schedule, place): (Schedule, &Location),
         server: &Server,
     ) -> Result<(Task<'_>, Plan), String> {
         let name = row.file_name();

@@ -3,7 +3,7 @@
 use super::steps::Steps;
 use super::{Bench, SAMPLING, Trouble};
 use crate::build::{BuildError, version};
-use crate::network::Place;
+use crate::network::Location;
 use crate::rows::Row;
 use crate::sample::{Sampler, Snapshot};
 use crate::supervise::{Server, Through};
@@ -72,7 +72,7 @@ pub(super) struct Followed {
 
 impl Followed {
     /// Follows the proxy before a server; `None` where it has none.
-    pub(super) fn start(server: &Server, place: &Place) -> Result<Option<Self>, Trouble> {
+    pub(super) fn start(server: &Server, place: &Location) -> Result<Option<Self>, Trouble> {
         let Some((pid, port)) = server.proxy() else {
             return Ok(None);
         };

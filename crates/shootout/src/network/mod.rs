@@ -20,13 +20,13 @@
 mod asked;
 mod carrier;
 mod line;
+mod location;
 mod namespace;
-mod place;
 mod probe;
 
 pub use asked::parse;
+pub use location::Location;
 pub use namespace::Inside;
-pub use place::Place;
 
 use carrier::Carrier;
 use line::Line;

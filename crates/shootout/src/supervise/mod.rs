@@ -48,7 +48,7 @@ pub use services::ServiceError;
 pub use start::{Failure, StartError, start};
 pub use stop::{StopReport, Stopped};
 
-use crate::network::Place;
+use crate::network::Location;
 use project::manifest::{Manifest, Start, Values, Variant};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -75,7 +75,7 @@ pub struct Spec<'a> {
     /// Cores that the server and its services are pinned to; all, when empty.
     pub cpus: &'a [usize],
     /// Where they are.
-    pub place: Place,
+    pub place: Location,
     /// Where its output goes; that of services and nodes goes beside it.
     pub log: &'a Path,
     /// What will be cut.
@@ -110,7 +110,7 @@ impl<'a> Spec<'a> {
             bin: place.1,
             threads: cpus.0,
             cpus: cpus.1,
-            place: Place::default(),
+            place: Location::default(),
             log,
             cuts: Cuts::default(),
             through: None,
@@ -118,7 +118,7 @@ impl<'a> Spec<'a> {
     }
 
     /// The same in another place than on loopback.
-    pub fn at(mut self, place: Place) -> Self {
+    pub fn at(mut self, place: Location) -> Self {
         self.place = place;
         self
     }

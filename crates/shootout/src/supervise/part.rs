@@ -5,7 +5,7 @@
 
 use super::stop::Stopped;
 use super::{LOG_LINES, port};
-use crate::network::Place;
+use crate::network::Location;
 use crate::process::{COOKIE, Group, describe_exit, kill, marked, reap, signal, tail};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +28,7 @@ pub(super) struct Launch {
     pub(super) env: BTreeMap<String, String>,
     pub(super) dir: PathBuf,
     pub(super) cpus: Vec<usize>,
-    pub(super) place: Place,
+    pub(super) place: Location,
     pub(super) port: u16,
     pub(super) grace: Duration,
     pub(super) log: PathBuf,
@@ -179,7 +179,7 @@ impl Part {
     }
 
     /// Where it is to listen.
-    pub(super) const fn place(&self) -> &Place {
+    pub(super) const fn place(&self) -> &Location {
         &self.launch.place
     }
 

@@ -3,7 +3,7 @@
 //! They are below the range of outgoing connections, so that no client of an earlier run holds one.
 //! A port is only seen to be free, not reserved: the caller tries again.
 
-use crate::network::Place;
+use crate::network::Location;
 use crate::process::is_of_another_program;
 use record::Environment;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(20);
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// A port that is free now; another one at every call.
-pub(super) fn free(place: &Place) -> Option<u16> {
+pub(super) fn free(place: &Location) -> Option<u16> {
     place.there(|| free_here(place.host())).ok()?
 }
 
@@ -42,7 +42,7 @@ fn free_here(host: IpAddr) -> Option<u16> {
 }
 
 /// True when a connection to it is accepted.
-pub(super) fn listening(place: &Place, port: u16) -> bool {
+pub(super) fn listening(place: &Location, port: u16) -> bool {
     let address = SocketAddr::new(place.host(), port);
     let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_ok();
     place.there(connect).unwrap_or(false)
@@ -50,7 +50,7 @@ pub(super) fn listening(place: &Place, port: u16) -> bool {
 
 /// True when connections to it are accepted although its process has gone, and go on being so; not
 /// where the port was taken meanwhile by a server that another program started.
-pub(super) fn stays_open(place: &Place, port: u16) -> bool {
+pub(super) fn stays_open(place: &Location, port: u16) -> bool {
     let until = Instant::now() + RELEASE;
     while listening(place, port) {
         if Instant::now() >= until {

@@ -11,7 +11,7 @@
 //! It works above TCP: no packet is lost, and no connection ends because of the way itself.
 
 use super::port;
-use crate::network::Place;
+use crate::network::Location;
 use crate::sample::cpus::pin_current;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read as _, Write as _};
@@ -69,14 +69,14 @@ type Order = (Pace, SyncSender<()>);
 impl Relay {
     /// Listens where the nodes are, on a thread on `cpus` (all, when there are none), for what is meant
     /// for the broker on the port `broker`.
-    pub(super) fn start(place: &Place, broker: u16, cpus: &[usize]) -> io::Result<Self> {
+    pub(super) fn start(place: &Location, broker: u16, cpus: &[usize]) -> io::Result<Self> {
         let broker = SocketAddr::new(place.host(), broker);
         // A socket belongs to the network of the thread that makes it, and so do those of a thread that
         // is started there.
         place.there(|| Self::start_here(place, broker, cpus))?
     }
 
-    fn start_here(place: &Place, broker: SocketAddr, cpus: &[usize]) -> io::Result<Self> {
+    fn start_here(place: &Location, broker: SocketAddr, cpus: &[usize]) -> io::Result<Self> {
         let listener = bind(place)?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
@@ -138,7 +138,7 @@ impl Drop for Relay {
     }
 }
 
-fn bind(place: &Place) -> io::Result<TcpListener> {
+fn bind(place: &Location) -> io::Result<TcpListener> {
     let mut attempt = 1;
     loop {
         let port = port::free(place).ok_or(ErrorKind::AddrInUse)?;
@@ -402,7 +402,7 @@ mod tests {
 
     /// A relay to a broker of one connection, and both ends of it.
     fn joined() -> (Relay, TcpStream, TcpStream, TcpListener) {
-        let place = Place::default();
+        let place = Location::default();
         let broker = TcpListener::bind((place.host(), 0)).unwrap();
         let relay = Relay::start(&place, broker.local_addr().unwrap().port(), &[]).unwrap();
         let node = TcpStream::connect((place.host(), relay.port())).unwrap();
@@ -459,7 +459,7 @@ mod tests {
         node.write_all(b"within").unwrap();
         broker.write_all(b"within").unwrap();
         broker.shutdown(Shutdown::Write).unwrap();
-        let mut second = TcpStream::connect((Place::default().host(), relay.port())).unwrap();
+        let mut second = TcpStream::connect((Location::default().host(), relay.port())).unwrap();
         second.write_all(b"second").unwrap();
         listener.set_nonblocking(true).unwrap();
         // timed: what must not come may come later than this looks, which only hides a fault.

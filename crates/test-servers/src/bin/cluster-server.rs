@@ -12,7 +12,7 @@ enum Part {
     /// Serves clients, and passes broadcasts by the broker
     Node {
         #[command(flatten)]
-        place: Place,
+        place: ListenOn,
         /// Port of the broker, on the same address
         #[arg(long)]
         broker: u16,
@@ -29,7 +29,7 @@ enum Part {
     /// Passes broadcasts between nodes
     Broker {
         #[command(flatten)]
-        place: Place,
+        place: ListenOn,
         /// Pass so many messages before it does anything wrong
         #[arg(long, default_value_t = 0)]
         after: u64,
@@ -49,7 +49,7 @@ enum Part {
 }
 
 #[derive(Args)]
-struct Place {
+struct ListenOn {
     /// Address to listen on
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,

@@ -10,7 +10,7 @@ use super::feed::FeedTerms;
 use super::heartbeat::Heartbeat;
 use super::kinds::Kinds;
 use super::payload::Body;
-use super::place::{Carries, Place};
+use super::place::{Carries, StampPlace};
 use super::rules::{Match, Rules};
 use super::template::Template;
 use super::topic::room_of;
@@ -149,11 +149,11 @@ impl Interpreter {
             }
         };
         let of_kind = found.rule.kind;
-        if found.rule.place == Place::Order {
+        if found.rule.place == StampPlace::Order {
             return Ok(Incoming::InOrder(of_kind));
         }
         let topic = self.topic(found)?;
-        if let Place::Sequence(_) = found.rule.place {
+        if let StampPlace::Sequence(_) = found.rule.place {
             return match found.sequence() {
                 Some(sequence) => Ok(Incoming::Numbered {
                     kind,

@@ -14,7 +14,7 @@ pub(super) const OPEN: &str = "open.receive";
 
 /// Where a message carries the stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum StampPlace {
     /// It is no answer.
     Nowhere,
     /// In the payload, which a pointer leads to.
@@ -61,10 +61,10 @@ pub(super) fn place_of(
     rule: &Rule,
     pattern: Option<&Pattern>,
     pointers: &mut Pointers,
-) -> Result<Place, DialectError> {
+) -> Result<StampPlace, DialectError> {
     check_keys(key, rule)?;
     if !belongs(rule.means) {
-        return Ok(Place::Nowhere);
+        return Ok(StampPlace::Nowhere);
     }
     let mut at =
         |name: &str, text: &str, whole| pointer(&format!("{key}.{name}"), text, whole, pointers);
@@ -81,11 +81,11 @@ pub(super) fn place_of(
         let id = pointer
             .map(|text| at("sequence", text, false))
             .transpose()?;
-        return Ok(Place::Sequence(id));
+        return Ok(StampPlace::Sequence(id));
     }
     let names_place = names_place || rule.has_sequence();
     if rule.in_order && !names_place && !captured {
-        return Ok(Place::Order);
+        return Ok(StampPlace::Order);
     }
     let unclear = || {
         DialectError::unfit(
@@ -118,15 +118,17 @@ pub(super) fn place_of(
             "leave `in_order` out, or the other",
         )),
         _ if rule.sequence.is_some() => Err(unclear()),
-        (Some(payload), None, None) => Ok(Place::Payload(
+        (Some(payload), None, None) => Ok(StampPlace::Payload(
             at("payload", payload, is_whole)?,
             rule.payload_form,
         )),
-        (None, Some(stamp), None) if may_be_bare => Ok(Place::Stamp(at("stamp", stamp, false)?)),
-        (None, None, Some(number)) if may_be_bare => {
-            Ok(Place::Number(at("number", number, false)?))
+        (None, Some(stamp), None) if may_be_bare => {
+            Ok(StampPlace::Stamp(at("stamp", stamp, false)?))
         }
-        (None, None, None) if captured => Ok(Place::Captured),
+        (None, None, Some(number)) if may_be_bare => {
+            Ok(StampPlace::Number(at("number", number, false)?))
+        }
+        (None, None, None) if captured => Ok(StampPlace::Captured),
         _ => Err(unclear()),
     }
 }

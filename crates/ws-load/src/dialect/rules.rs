@@ -9,7 +9,7 @@ use super::error::{DialectError, at_most};
 use super::feed::FeedPlaces;
 use super::pattern::{Captured, Pattern, differ};
 use super::payload::{Body, parse_payload, read_stamp, stamp_of};
-use super::place::{Carries, Place, place_of};
+use super::place::{Carries, StampPlace, place_of};
 use super::placeholders::{Hole, check_variable, plain};
 use super::pointers::{PointerId, Pointers, Values, parse_whole, pointer};
 use super::progress;
@@ -42,7 +42,7 @@ pub(super) struct Rules {
 pub(super) struct Compiled {
     pub(super) means: Meaning,
     pub(super) how: How,
-    pub(super) place: Place,
+    pub(super) place: StampPlace,
     /// The padding that stands beside the stamp or the number.
     pub(super) line: Option<PointerId>,
     /// What is sent in the exchange.
@@ -399,34 +399,34 @@ impl Match<'_, '_> {
     pub(super) fn carried(&self, body: &Body, stamps: Stamps) -> Option<(u64, bool)> {
         let values = self.values.as_ref();
         match self.rule.place {
-            Place::Nowhere | Place::Order | Place::Sequence(_) => None,
-            Place::Payload(id, PayloadForm::Json) => {
+            StampPlace::Nowhere | StampPlace::Order | StampPlace::Sequence(_) => None,
+            StampPlace::Payload(id, PayloadForm::Json) => {
                 let seen = values?.get(id)?;
                 let (stamp, intact) = body.read(&seen.value)?;
                 Some((stamp, intact && !seen.repeats))
             }
-            Place::Payload(id, PayloadForm::String) => parse_payload(values?.text(id)?, body),
-            Place::Stamp(id) => {
+            StampPlace::Payload(id, PayloadForm::String) => parse_payload(values?.text(id)?, body),
+            StampPlace::Stamp(id) => {
                 let stamp = read_stamp(values?.text(id)?)?;
                 Some((stamp, self.has_line(body, stamp)))
             }
-            Place::Number(id) => {
+            StampPlace::Number(id) => {
                 let number = values?.get(id)?.value.as_u64()?;
                 let stamp = stamp_of(number, stamps)?;
                 Some((stamp, self.has_line(body, stamp)))
             }
-            Place::Captured => self.captured.carried(body, stamps),
+            StampPlace::Captured => self.captured.carried(body, stamps),
         }
     }
 
     /// The sequence of the request that it answers, if it says one that can be read.
     pub(super) fn sequence(&self) -> Option<u64> {
         match self.rule.place {
-            Place::Sequence(Some(id)) => match &self.values.as_ref()?.get(id)?.value {
+            StampPlace::Sequence(Some(id)) => match &self.values.as_ref()?.get(id)?.value {
                 Value::String(text) => text.parse().ok(),
                 value => value.as_u64(),
             },
-            Place::Sequence(None) => self.captured.sequence(),
+            StampPlace::Sequence(None) => self.captured.sequence(),
             _ => None,
         }
     }
@@ -446,13 +446,13 @@ impl Match<'_, '_> {
             _ => false,
         };
         match self.rule.place {
-            Place::Payload(_, PayloadForm::Json) => Carries::Padding(Form::InString),
-            Place::Payload(_, PayloadForm::String) => Carries::Padding(Form::InNestedString),
-            Place::Stamp(_) | Place::Number(_) if self.rule.line.is_some() => {
+            StampPlace::Payload(_, PayloadForm::Json) => Carries::Padding(Form::InString),
+            StampPlace::Payload(_, PayloadForm::String) => Carries::Padding(Form::InNestedString),
+            StampPlace::Stamp(_) | StampPlace::Number(_) if self.rule.line.is_some() => {
                 Carries::Padding(Form::InString)
             }
-            Place::Captured if has(Hole::Payload) => Carries::Padding(Form::InString),
-            Place::Captured if has(Hole::Padding) => Carries::Padding(Form::AsIs),
+            StampPlace::Captured if has(Hole::Payload) => Carries::Padding(Form::InString),
+            StampPlace::Captured if has(Hole::Padding) => Carries::Padding(Form::AsIs),
             _ => Carries::Nothing,
         }
     }

@@ -6,7 +6,7 @@ use super::exchange::{Answer, Sender, Written, exchange};
 use super::{Caller, Shared};
 use crate::clock;
 use crate::dialect::AnswerTerms;
-use crate::net::{HttpFailure, HttpUrl, Place, StepValue, body_place, cookie_pairs};
+use crate::net::{FieldPlace, HttpFailure, HttpUrl, StepValue, body_place, cookie_pairs};
 use hyper::body::Bytes;
 use plan::{HttpStep, media_type};
 use std::collections::HashMap;
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
         let mut headers: Vec<(String, String)> = step
             .headers
             .iter()
-            .map(|(name, value)| (name.clone(), fill(value, Place::Header)))
+            .map(|(name, value)| (name.clone(), fill(value, FieldPlace::Header)))
             .collect();
         let (way, authority) = shared.way(base, caller);
         let jar = self.jars.get(host_of(authority));
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         });
         let request = Written {
             method: step.method(),
-            path: &fill(url.path, Place::Url),
+            path: &fill(url.path, FieldPlace::Url),
             authority,
             headers: &headers,
             body: body.as_ref().map(|(body, of)| (body.clone(), of.as_str())),

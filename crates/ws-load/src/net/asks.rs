@@ -1,7 +1,7 @@
 //! What each client asks a server for: its path, header lines, cookies and subprotocols, with the
 //! columns of its row of the data file in the places of the variables.
 
-use super::data::{Data, DataError, Place, Wanted};
+use super::data::{Data, DataError, FieldPlace, Wanted};
 use super::secrets::Secrets;
 use plan::{Connection, DialectFile, FORM, PLACEHOLDERS, Part, Plan, media_type, parts};
 use std::borrow::Cow;
@@ -39,11 +39,11 @@ struct Text(Vec<Piece>);
 #[derive(Clone, Debug)]
 enum Piece {
     Literal(String),
-    Column(usize, Place),
+    Column(usize, FieldPlace),
     /// The number of the client.
     Client,
     /// What a step over HTTP was told.
-    Told(String, Place),
+    Told(String, FieldPlace),
 }
 
 /// What a plan's URL and proxy say, as the parts of a request.
@@ -88,10 +88,10 @@ pub(crate) type StepValue = (String, String);
 pub(crate) const COOKIE: &str = "cookie:";
 
 impl Compiler {
-    fn text(&mut self, key: &'static str, place: Place, text: &str, into: &mut Text) {
+    fn text(&mut self, key: &'static str, place: FieldPlace, text: &str, into: &mut Text) {
         for part in parts(text) {
             match part {
-                Part::Text(text) if place == Place::Url => into.literal(&place.written(&text)),
+                Part::Text(text) if place == FieldPlace::Url => into.literal(&place.written(&text)),
                 Part::Text(text) => into.literal(&text),
                 Part::Variable(name) => self.variable(key, place, name, into),
             }
@@ -103,14 +103,14 @@ impl Compiler {
         for part in parts(text) {
             match part {
                 Part::Text(text) => into.literal(&text),
-                Part::Variable(name) => self.variable("target.url", Place::Url, name, into),
+                Part::Variable(name) => self.variable("target.url", FieldPlace::Url, name, into),
             }
         }
     }
 
     /// A variable of what a client asks for. Its number needs no data file, and has only digits, which
     /// can stand anywhere.
-    fn variable(&mut self, key: &'static str, place: Place, name: &str, into: &mut Text) {
+    fn variable(&mut self, key: &'static str, place: FieldPlace, name: &str, into: &mut Text) {
         let piece = match name {
             CLIENT => Piece::Client,
             name if self.told.iter().any(|of| of == name) => {
@@ -122,7 +122,7 @@ impl Compiler {
         into.0.push(piece);
     }
 
-    fn note_told(&mut self, key: &'static str, place: Place, name: &str) {
+    fn note_told(&mut self, key: &'static str, place: FieldPlace, name: &str) {
         self.told_places.push(Wanted {
             name: name.to_owned(),
             place,
@@ -132,11 +132,11 @@ impl Compiler {
 
     /// A message, which is written anew for each client. It may repeat what the server told it.
     fn message(&mut self, key: &'static str, text: &str, captured: &[&str]) {
-        self.later(key, Place::Message, text, captured);
+        self.later(key, FieldPlace::Message, text, captured);
     }
 
     /// A text that is written later, for each client anew.
-    fn later(&mut self, key: &'static str, place: Place, text: &str, captured: &[&str]) {
+    fn later(&mut self, key: &'static str, place: FieldPlace, text: &str, captured: &[&str]) {
         for part in parts(text) {
             let Part::Variable(name) = part else { continue };
             if captured.contains(&name) {
@@ -154,9 +154,9 @@ impl Compiler {
         const STEP: &str = "message.definition.open.http";
         let mut known: Vec<&str> = Vec::new();
         for step in &file.open.http {
-            self.later(STEP, Place::Url, &step.url, &known);
+            self.later(STEP, FieldPlace::Url, &step.url, &known);
             for value in step.headers.values() {
-                self.later(STEP, Place::Header, value, &known);
+                self.later(STEP, FieldPlace::Header, value, &known);
             }
             if let Some(body) = &step.body {
                 self.later(STEP, body_place(&step.headers, body), body, &known);
@@ -166,18 +166,18 @@ impl Compiler {
         let Some(of) = &file.send.http else { return };
         const SENT: &str = "message.definition.send.http";
         let known: Vec<&str> = captured.iter().copied().chain(of.names()).collect();
-        self.later(SENT, Place::Url, &of.url, &known);
+        self.later(SENT, FieldPlace::Url, &of.url, &known);
         for value in of.headers.values() {
-            self.later(SENT, Place::Header, value, &known);
+            self.later(SENT, FieldPlace::Header, value, &known);
         }
         for signature in of.signatures.values() {
             self.message(SENT, &signature.key, &known);
             self.message(SENT, &signature.of, &known);
         }
-        self.later(SENT, Place::Message, &of.body, captured);
+        self.later(SENT, FieldPlace::Message, &of.body, captured);
     }
 
-    fn column(&mut self, key: &'static str, place: Place, name: &str) -> usize {
+    fn column(&mut self, key: &'static str, place: FieldPlace, name: &str) -> usize {
         let name = name.to_owned();
         let known = self.columns.iter().position(|column| *column == name);
         self.wanted.push(Wanted {
@@ -221,10 +221,10 @@ fn told_value<'a>(told: &'a [StepValue], name: &str) -> &'a str {
 }
 
 /// How variables stand in a body.
-pub(crate) fn body_place(headers: &BTreeMap<String, String>, body: &str) -> Place {
+pub(crate) fn body_place(headers: &BTreeMap<String, String>, body: &str) -> FieldPlace {
     match media_type(headers, body).starts_with(FORM) {
-        true => Place::Url,
-        false => Place::Message,
+        true => FieldPlace::Url,
+        false => FieldPlace::Message,
     }
 }
 
@@ -285,12 +285,12 @@ impl Asks {
         let cookies = "connection.cookies";
         for (at, cookie) in connection.cookies.iter().enumerate() {
             asks.cookies.literal(if at == 0 { "" } else { "; " });
-            compiler.text(cookies, Place::Cookie, cookie, &mut asks.cookies);
+            compiler.text(cookies, FieldPlace::Cookie, cookie, &mut asks.cookies);
         }
         for (at, name) in connection.subprotocols.iter().enumerate() {
             let key = "connection.subprotocols";
             asks.subprotocols.literal(if at == 0 { "" } else { ", " });
-            compiler.text(key, Place::Token, name, &mut asks.subprotocols);
+            compiler.text(key, FieldPlace::Token, name, &mut asks.subprotocols);
         }
         for file in plan.message.definition.iter() {
             let file = file.outlined();
@@ -323,9 +323,9 @@ impl Asks {
         {
             let begins = at == 0 && !url.contains('?');
             self.target.literal(if begins { "?" } else { "&" });
-            compiler.text(entry.field, Place::Url, entry.name, &mut self.target);
+            compiler.text(entry.field, FieldPlace::Url, entry.name, &mut self.target);
             self.target.literal("=");
-            compiler.text(entry.field, Place::Url, entry.value, &mut self.target);
+            compiler.text(entry.field, FieldPlace::Url, entry.value, &mut self.target);
         }
     }
 
@@ -340,13 +340,18 @@ impl Asks {
                 _ if is("host") => &mut self.host,
                 _ => {
                     self.lines.literal(&format!("{}: ", entry.name));
-                    compiler.text(entry.field, Place::Header, entry.value, &mut self.lines);
+                    compiler.text(
+                        entry.field,
+                        FieldPlace::Header,
+                        entry.value,
+                        &mut self.lines,
+                    );
                     self.lines.literal("\r\n");
                     continue;
                 }
             };
             into.0.clear();
-            compiler.text(entry.field, Place::Header, entry.value, into);
+            compiler.text(entry.field, FieldPlace::Header, entry.value, into);
         }
     }
 
@@ -369,7 +374,13 @@ impl Asks {
     }
 
     /// A text of a request over HTTP, with what stands for its variables written as `place` needs it.
-    pub(crate) fn fill(&self, text: &str, place: Place, client: u64, told: &[StepValue]) -> String {
+    pub(crate) fn fill(
+        &self,
+        text: &str,
+        place: FieldPlace,
+        client: u64,
+        told: &[StepValue],
+    ) -> String {
         let mut out = String::new();
         for part in parts(text) {
             let Part::Variable(name) = part else {

@@ -46,7 +46,7 @@ fn at_line(line: Option<u64>) -> String {
 
 /// Where a field is to stand, which decides what it may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FieldPlace {
     /// In a URL, percent-encoded.
     Url,
     /// In a header line.
@@ -65,7 +65,7 @@ fn all_bytes(field: &str, permitted: impl Fn(u8) -> bool) -> bool {
     field.bytes().fold(true, |all, byte| all & permitted(byte))
 }
 
-impl Place {
+impl FieldPlace {
     pub(super) fn admits(self, field: &str) -> Result<(), &'static str> {
         let fits = |fit: bool, words| if fit { Ok(()) } else { Err(words) };
         match self {
@@ -109,7 +109,7 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) name: String,
-    pub(crate) place: Place,
+    pub(crate) place: FieldPlace,
     /// The plan's key that has it.
     pub(crate) key: &'static str,
 }
@@ -220,7 +220,7 @@ struct Rows<'a> {
     path: &'a Path,
     wanted: &'a [Wanted],
     /// Where the field of each column stands, each place once.
-    places: Vec<Vec<Place>>,
+    places: Vec<Vec<FieldPlace>>,
     data: Data,
 }
 
@@ -234,7 +234,7 @@ impl<'a> Rows<'a> {
             }
         }
         let places = data.columns.iter().map(|name| {
-            let mut places: Vec<Place> = Vec::new();
+            let mut places: Vec<FieldPlace> = Vec::new();
             for one in wanted.iter().filter(|one| one.name == *name) {
                 if !places.contains(&one.place) {
                     places.push(one.place);

@@ -1,10 +1,10 @@
 //! Where requests over HTTP go: the server of the run, or another one that an absolute URL names.
 
 use super::endpoint::Endpoint;
-use super::place::{Place, addrs_of, bare};
 use super::reach;
 use super::target::TargetError;
 use super::tls::Tls;
+use super::url_parts::{UrlParts, addrs_of, bare};
 use plan::{Part, Plan, parts};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -84,7 +84,7 @@ pub(crate) struct Origin {
 
 /// The servers of a plan's absolute URLs, by what these begin with. Those that are the target's own are
 /// left out.
-pub(super) fn origins(plan: &Plan, own: &Place) -> Result<HashMap<String, Origin>, TargetError> {
+pub(super) fn origins(plan: &Plan, own: &UrlParts) -> Result<HashMap<String, Origin>, TargetError> {
     let mut all = HashMap::new();
     for base in bases(plan) {
         if !all.contains_key(base)
@@ -105,7 +105,7 @@ pub(super) fn bases(plan: &Plan) -> impl Iterator<Item = &str> {
 
 /// Whether a plan's requests over HTTP go to another server than its target.
 pub fn asks_other_servers(plan: &Plan) -> bool {
-    let own = Place::of(plan);
+    let own = UrlParts::of(plan);
     bases(plan).any(|base| {
         let url = Url::parse(base);
         match (&own, &url) {
@@ -115,14 +115,14 @@ pub fn asks_other_servers(plan: &Plan) -> bool {
     })
 }
 
-fn is_own(url: &Url, own: &Place) -> bool {
+fn is_own(url: &Url, own: &UrlParts) -> bool {
     let is_secure = url.scheme() == "https";
     let port = url.port_or_known_default();
     url.host_str() == Some(&own.host) && port == Some(own.port) && is_secure == own.secure
 }
 
 impl Origin {
-    fn of(base: &str, plan: &Plan, own: &Place) -> Result<Option<Self>, TargetError> {
+    fn of(base: &str, plan: &Plan, own: &UrlParts) -> Result<Option<Self>, TargetError> {
         let unfit = |reason: String| TargetError::Url {
             url: base.to_owned(),
             reason,

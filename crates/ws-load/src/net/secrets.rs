@@ -1,6 +1,6 @@
 //! What the plan shows a server or a proxy and no words of a peer may tell.
 
-use super::data::Place;
+use super::data::FieldPlace;
 use percent_encoding::percent_decode_str;
 use plan::{Connection, Part, REDACTED_VALUE, is_secret, parts};
 use std::borrow::Cow;
@@ -72,7 +72,12 @@ impl Secrets {
             .flat_map(|value| {
                 let decoded = percent_decode_str(value).decode_utf8_lossy().into_owned();
                 let shown = printable(value.as_bytes(), value.len());
-                [value.to_owned(), Place::Url.written(value), decoded, shown]
+                [
+                    value.to_owned(),
+                    FieldPlace::Url.written(value),
+                    decoded,
+                    shown,
+                ]
             })
             .filter(|form| form.len() >= SHORTEST)
             .collect();

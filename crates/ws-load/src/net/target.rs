@@ -4,9 +4,9 @@ use super::asks::{Asks, Places, Unasked};
 use super::data::DataError;
 use super::endpoint::Endpoint;
 use super::origins::{Origin, origins};
-use super::place::{Place, bare};
 use super::reach::{self, PassedOver};
 use super::tls::Tls;
+use super::url_parts::{UrlParts, bare};
 use crate::lines::{Lines, LinesError};
 use plan::Plan;
 use std::collections::HashMap;
@@ -182,7 +182,7 @@ impl Target {
 
     /// As [`Self::of`], where the host has been resolved: no other address is connected to.
     pub(crate) fn at(plan: &Plan, addrs: &[SocketAddr]) -> Result<Self, TargetError> {
-        let place = Place::of(plan)?;
+        let place = UrlParts::of(plan)?;
         let (endpoint, passed_over) = endpoint(plan, &place, addrs)?;
         let tls = place.secure.then(|| Tls::new(bare(&place.host), plan));
         let tunnel = place.proxy.as_ref().map(|proxy| {
@@ -233,7 +233,7 @@ impl Target {
 /// What the clients connect to, and the addresses that were tried before it.
 fn endpoint(
     plan: &Plan,
-    place: &Place,
+    place: &UrlParts,
     addrs: &[SocketAddr],
 ) -> Result<(Endpoint, Vec<PassedOver>), TargetError> {
     if let Some(path) = &plan.target.unix_socket {
@@ -274,7 +274,7 @@ fn check_socket(path: &Path) -> Result<(), TargetError> {
 
 /// The address of the server of a plan, where clients connect to it and not to a proxy.
 pub(crate) fn server_addr(plan: &Plan) -> Option<SocketAddr> {
-    let place = Place::of(plan).ok()?;
+    let place = UrlParts::of(plan).ok()?;
     let addrs = target_addrs(plan).ok()?;
     endpoint(plan, &place, &addrs).ok()?.0.server()
 }
@@ -284,7 +284,7 @@ pub(crate) fn server_addr(plan: &Plan) -> Option<SocketAddr> {
 /// # Errors
 /// [`TargetError`] with what is wrong with it.
 pub fn check_url(plan: &Plan) -> Result<(), TargetError> {
-    Place::of(plan)?.check(plan)
+    UrlParts::of(plan)?.check(plan)
 }
 
 /// All addresses that the name of a plan's server, or of the proxy before it, stands for, of which a
@@ -293,7 +293,7 @@ pub fn check_url(plan: &Plan) -> Result<(), TargetError> {
 /// # Errors
 /// [`TargetError`] when the URL names no server, or its name does not resolve.
 pub fn target_addrs(plan: &Plan) -> Result<Vec<SocketAddr>, TargetError> {
-    let place = Place::of(plan)?;
+    let place = UrlParts::of(plan)?;
     match plan.target.unix_socket {
         Some(_) => Ok(Vec::new()),
         None if !plan.target.nodes.is_empty() => Ok(plan.target.nodes.clone()),

@@ -57,7 +57,7 @@ pub(super) struct Lives {
 /// A client, whether it leaves or not.
 #[derive(Clone, Copy, Debug)]
 struct Client {
-    place: Place,
+    place: Whereabouts,
     life: Life,
     reconnect: Reconnect,
     /// How many stays it has begun.
@@ -81,7 +81,7 @@ struct Client {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Whereabouts {
     Here,
     Leaving,
     Away,
@@ -166,7 +166,7 @@ impl Lives {
             let number = self.number_of(slot as Token);
             let population = *population_of(&self.plan.populations, number);
             self.clients.push(Client {
-                place: Place::Here,
+                place: Whereabouts::Here,
                 life: population.life,
                 reconnect: population.reconnect,
                 cycle: 0,
@@ -181,7 +181,11 @@ impl Lives {
             });
         }
         for (client, is_ready) in self.clients.iter_mut().zip(ready) {
-            client.place = if *is_ready { Place::Here } else { Place::Away };
+            client.place = if *is_ready {
+                Whereabouts::Here
+            } else {
+                Whereabouts::Away
+            };
         }
     }
 
@@ -189,14 +193,14 @@ impl Lives {
         &mut self.clients[slot as usize]
     }
 
-    fn is_at(&self, slot: Token, place: Place) -> bool {
+    fn is_at(&self, slot: Token, place: Whereabouts) -> bool {
         let client = self.clients.get(slot as usize);
         client.is_some_and(|client| client.place == place)
     }
 
     /// True of a client whose attempt to come back is under way.
     pub(super) fn is_trying(&self, slot: Token) -> bool {
-        self.is_at(slot, Place::Trying)
+        self.is_at(slot, Whereabouts::Trying)
     }
 
     /// True while a client comes back, or is to.
@@ -243,7 +247,8 @@ impl Lives {
                     life: Life::Stays, ..
                 } if !comes_back => {}
                 Client {
-                    place: Place::Here, ..
+                    place: Whereabouts::Here,
+                    ..
                 } => self.stay(slot, start_ns),
                 // The server ended it between the steps.
                 _ => self.gone(slot, start_ns),
@@ -256,7 +261,7 @@ impl Lives {
     pub(super) fn end(&mut self) -> Vec<Token> {
         if self.start_ns.take().is_some() {
             let all = self.clients.iter();
-            let trying = all.filter(|of| of.place == Place::Trying && !of.is_between);
+            let trying = all.filter(|of| of.place == Whereabouts::Trying && !of.is_between);
             self.part.unfinished += trying.count() as u64;
         }
         self.timers.clear();
@@ -268,12 +273,12 @@ impl Lives {
             client.timer_ns = NEVER;
             client.is_cut = false;
             client.failures = 0;
-            if matches!(client.place, Place::Leaving | Place::Trying) {
+            if matches!(client.place, Whereabouts::Leaving | Whereabouts::Trying) {
                 open.push(slot as Token);
                 client.is_between = false;
             }
-            if client.place != Place::Here {
-                client.place = Place::Away;
+            if client.place != Whereabouts::Here {
+                client.place = Whereabouts::Away;
             }
         }
         open
@@ -283,7 +288,7 @@ impl Lives {
     pub(super) fn reopen(&mut self, now_ns: u64) {
         for slot in 0..self.clients.len() as Token {
             let client = self.client(slot);
-            if client.place == Place::Away && client.life != Life::Stays {
+            if client.place == Whereabouts::Away && client.life != Life::Stays {
                 self.await_place(slot, now_ns);
             }
         }
@@ -292,7 +297,7 @@ impl Lives {
     /// An attempt is due.
     fn await_place(&mut self, slot: Token, due_ns: u64) {
         let client = self.client(slot);
-        client.place = Place::Waiting;
+        client.place = Whereabouts::Waiting;
         client.due_ns = due_ns;
         self.waiting.push_back(slot);
     }
@@ -319,8 +324,8 @@ impl Lives {
             let client = self.client(slot);
             let due_ns = std::mem::replace(&mut client.timer_ns, NEVER);
             match client.place {
-                Place::Here => {
-                    client.place = Place::Leaving;
+                Whereabouts::Here => {
+                    client.place = Whereabouts::Leaving;
                     client.gone_ns = return_ns;
                     let changes_room = client.changes_room();
                     let (patience_ns, act) = match changes_room {
@@ -332,24 +337,24 @@ impl Lives {
                     self.set_timer(slot, now_ns.saturating_add(patience_ns));
                     return Some(act);
                 }
-                Place::Leaving if client.changes_room() => {
+                Whereabouts::Leaving if client.changes_room() => {
                     self.part.rooms.unanswered += 1;
                     self.gone(slot, now_ns);
                     return Some(Act::EndUnanswered(slot));
                 }
-                Place::Leaving => {
+                Whereabouts::Leaving => {
                     self.part.unclosed += 1;
                     return Some(Act::EndUnclosed(slot));
                 }
-                Place::Away => self.await_place(slot, due_ns),
-                Place::Trying if client.is_between => {
+                Whereabouts::Away => self.await_place(slot, due_ns),
+                Whereabouts::Trying if client.is_between => {
                     self.free_place(now_ns);
                     self.part.rooms.unanswered += 1;
                     self.gone(slot, now_ns);
                     return Some(Act::EndUnanswered(slot));
                 }
-                Place::Trying => return Some(Act::GiveUp(slot)),
-                Place::Waiting => {}
+                Whereabouts::Trying => return Some(Act::GiveUp(slot)),
+                Whereabouts::Waiting => {}
             }
         }
         if self.under_way >= self.at_once {
@@ -361,7 +366,7 @@ impl Lives {
         let is_step = self.start_ns.is_some();
         let free_ns = self.free_ns;
         let client = self.client(slot);
-        client.place = Place::Trying;
+        client.place = Whereabouts::Trying;
         let lag_ns = now_ns.saturating_sub(client.due_ns);
         let generator_lag_ns = now_ns.saturating_sub(client.due_ns.max(free_ns));
         let is_between = client.is_between;
@@ -384,7 +389,7 @@ impl Lives {
         self.free_place(at_ns);
         let is_step = self.start_ns.is_some();
         let client = &mut self.clients[slot as usize];
-        client.place = Place::Here;
+        client.place = Whereabouts::Here;
         client.failures = 0;
         client.timer_ns = NEVER;
         let has_joined = std::mem::take(&mut client.is_between);
@@ -436,16 +441,16 @@ impl Lives {
         match self.start_ns {
             Some(_) => self.gone(slot, now_ns),
             // When its turn comes, it makes a new connection.
-            None if self.is_at(slot, Place::Waiting) => self.client(slot).is_between = false,
+            None if self.is_at(slot, Whereabouts::Waiting) => self.client(slot).is_between = false,
             None => self.leave_alone(slot),
         }
     }
 
     /// A connection that was closing has ended, or a client has left its room.
     pub(super) fn closed(&mut self, slot: Token, now_ns: u64) {
-        if self.is_at(slot, Place::Leaving) {
+        if self.is_at(slot, Whereabouts::Leaving) {
             let client = self.client(slot);
-            client.place = Place::Away;
+            client.place = Whereabouts::Away;
             client.is_between = client.changes_room();
             client.failures = 0;
             client.timer_ns = NEVER;
@@ -465,7 +470,7 @@ impl Lives {
 
     fn leave_alone(&mut self, slot: Token) {
         if let Some(client) = self.clients.get_mut(slot as usize) {
-            client.place = Place::Away;
+            client.place = Whereabouts::Away;
             client.is_between = false;
         }
     }
@@ -519,7 +524,7 @@ impl Lives {
     fn retry_from(&mut self, slot: Token, from_ns: u64, delays: u32) {
         let (seed, number) = (self.plan.generator.seed, self.number_of(slot));
         let client = self.client(slot);
-        client.place = Place::Away;
+        client.place = Whereabouts::Away;
         client.timer_ns = NEVER;
         if let Reconnect::Backoff(backoff) = client.reconnect {
             let delay_ns = delay_ns(backoff, seed, number, client.cycle, delays);
@@ -556,7 +561,7 @@ impl Lives {
     /// The next client that waits for a place. One that lost its connection meanwhile does not.
     fn next_waiting(&mut self) -> Option<Token> {
         while let Some(slot) = self.waiting.pop_front() {
-            if self.is_at(slot, Place::Waiting) {
+            if self.is_at(slot, Whereabouts::Waiting) {
                 return Some(slot);
             }
         }

@@ -8,7 +8,7 @@ use crate::dialect::Stamps;
 use crate::dialect::error::{DialectError, at_most};
 use crate::dialect::pattern::Captured;
 use crate::dialect::payload::{Body, stamp_of};
-use crate::dialect::place::{Place, is_answer};
+use crate::dialect::place::{StampPlace, is_answer};
 use crate::dialect::placeholders::check_variable;
 use crate::dialect::progress::Places;
 use crate::dialect::question::Answer;
@@ -187,9 +187,9 @@ pub(in crate::dialect) fn compile(
 }
 
 /// Where an answer says which request it is of.
-fn place_of(key: &str, rule: &Rule, outline: &Rule) -> Result<Place, DialectError> {
+fn place_of(key: &str, rule: &Rule, outline: &Rule) -> Result<StampPlace, DialectError> {
     if !is_answer(rule.means) {
-        return Ok(Place::Nowhere);
+        return Ok(StampPlace::Nowhere);
     }
     let has = |hole| {
         let pattern = outline.pattern.as_deref();
@@ -214,9 +214,9 @@ fn place_of(key: &str, rule: &Rule, outline: &Rule) -> Result<Place, DialectErro
         ));
     }
     Ok(match rule.in_order {
-        true => Place::Order,
-        false if has("{sequence}") => Place::Sequence(None),
-        false => Place::Captured,
+        true => StampPlace::Order,
+        false if has("{sequence}") => StampPlace::Sequence(None),
+        false => StampPlace::Captured,
     })
 }
 

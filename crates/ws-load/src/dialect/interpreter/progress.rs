@@ -3,7 +3,7 @@
 use super::{Interpreter, Malformed};
 use crate::dialect::Incoming;
 use crate::dialect::feed::Said;
-use crate::dialect::place::Place;
+use crate::dialect::place::StampPlace;
 use crate::dialect::progress::{Progress, Whose};
 use crate::dialect::rules::Match;
 
@@ -14,8 +14,8 @@ impl Interpreter {
     /// A part that does not say whose it is.
     pub(super) fn part_of(&self, found: &Match<'_, '_>) -> Result<Incoming, Malformed> {
         let whose = match found.rule.place {
-            Place::Order => Some(Whose::Oldest),
-            Place::Sequence(_) => found.sequence().map(Whose::Sequence),
+            StampPlace::Order => Some(Whose::Oldest),
+            StampPlace::Sequence(_) => found.sequence().map(Whose::Sequence),
             _ => {
                 let carried = found.carried(&self.body, self.stamps);
                 carried.map(|(stamp, _)| Whose::Stamp(stamp))

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::io::Write as _;
 
-fn wanted(name: &str, place: Place) -> Wanted {
+fn wanted(name: &str, place: FieldPlace) -> Wanted {
     Wanted {
         name: name.to_owned(),
         place,
@@ -19,7 +19,10 @@ fn read(text: &[u8], wanted: &[Wanted]) -> Result<Data, String> {
 
 #[test]
 fn a_client_has_its_row_modulo_the_rows_in_both_formats() {
-    let wanted = [wanted("token", Place::Header), wanted("user", Place::Url)];
+    let wanted = [
+        wanted("token", FieldPlace::Header),
+        wanted("user", FieldPlace::Url),
+    ];
     for text in [
         "user,other,token\na,,1\n\"b\"\"\n,c\",x,2\n,y,\n",
         "\u{feff}user,other,token\r\na,,1\r\n\"b\"\"\n,c\",x,2\r\n,y,\r\n",
@@ -43,7 +46,7 @@ fn a_client_has_its_row_modulo_the_rows_in_both_formats() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_line_and_without_what_is_secret() {
-    let in_header = [wanted("t", Place::Header)];
+    let in_header = [wanted("t", FieldPlace::Header)];
     for (text, words) in [
         (
             "",
@@ -113,9 +116,9 @@ fn what_is_wrong_is_told_with_its_line_and_without_what_is_secret() {
             .contains("at most 65536")
     );
     for (field, place) in [
-        ("a;b", Place::Cookie),
-        ("a b", Place::Token),
-        ("", Place::Token),
+        ("a;b", FieldPlace::Cookie),
+        ("a b", FieldPlace::Token),
+        ("", FieldPlace::Token),
     ] {
         let text = format!("t\n\"{field}\"\n");
         let told = read(text.as_bytes(), &[wanted("t", place)]).unwrap_err();
@@ -129,13 +132,13 @@ fn what_is_wrong_is_told_with_its_line_and_without_what_is_secret() {
 #[test]
 fn fields_of_a_url_are_percent_encoded() {
     let mut out = String::new();
-    Place::Url.write("a/b?c&d=\u{e9} ~", &mut out);
+    FieldPlace::Url.write("a/b?c&d=\u{e9} ~", &mut out);
     assert_eq!(out, "a%2Fb%3Fc%26d%3D%C3%A9%20~");
 }
 
 #[test]
 fn what_is_wrong_in_a_later_piece_of_the_file_is_told_with_its_line() {
-    let in_header = [wanted("t", Place::Header)];
+    let in_header = [wanted("t", FieldPlace::Header)];
     let count = 40_000;
     for (head, row, wrong, words) in [
         (
@@ -200,7 +203,7 @@ proptest! {
         let text = format!("a,b\n{}", lines.concat());
         let mut parser = csv::ReaderBuilder::new().from_reader(text.as_bytes());
         let parsed: Result<Vec<csv::StringRecord>, _> = parser.records().collect();
-        let data = read(text.as_bytes(), &[wanted("b", Place::Url), wanted("a", Place::Url)]);
+        let data = read(text.as_bytes(), &[wanted("b", FieldPlace::Url), wanted("a", FieldPlace::Url)]);
         match (parsed, data) {
             (Ok(records), Ok(data)) => {
                 prop_assert_eq!(records.len() as u64, data.rows);
@@ -236,7 +239,7 @@ proptest! {
             if *in_turn { format!("{{\"a\":{a},\"b\":{b}}}") } else { format!("{{\"b\":{b}, \"a\":{a} }}") }
         }).collect();
         let text = lines.join("\n");
-        let data = read(text.as_bytes(), &[wanted("b", Place::Url), wanted("a", Place::Url)]).unwrap();
+        let data = read(text.as_bytes(), &[wanted("b", FieldPlace::Url), wanted("a", FieldPlace::Url)]).unwrap();
         prop_assert_eq!(data.rows, rows.len() as u64);
         for (row, (a, b, _)) in rows.iter().enumerate() {
             let a = match a {
@@ -258,7 +261,7 @@ proptest! {
         }
         let text = writer.into_inner().unwrap();
         prop_assume!(text[0] == b'a');
-        let data = read(&text, &[wanted("b", Place::Url), wanted("a", Place::Url)]).unwrap();
+        let data = read(&text, &[wanted("b", FieldPlace::Url), wanted("a", FieldPlace::Url)]).unwrap();
         prop_assert!(data.bytes.len() <= text.len() + 4 * fields.len());
         for (row, (a, b)) in fields.iter().enumerate() {
             let client = row as u64 + 3 * fields.len() as u64;
@@ -286,7 +289,7 @@ fn a_field_of_a_wide_row_is_a_few_fields_from_a_known_place() {
         .iter()
         .map(|name| Wanted {
             name: name.clone(),
-            place: Place::Url,
+            place: FieldPlace::Url,
             key: "connection.query",
         })
         .collect();

@@ -8,7 +8,7 @@ use super::backlog::Request;
 use crate::dialect::{Codec, Variables, topic_of};
 use crate::http::{Access, Answered, Caller, Letter, Reply, hmac_sha256, md5};
 use crate::message::RequestsPart;
-use crate::net::{HttpUrl, Place};
+use crate::net::{FieldPlace, HttpUrl};
 use crate::scenario::writer::OfClient;
 use crate::scenario::{Clients, Setting, Slot};
 use crate::verify::StepLedger;
@@ -88,8 +88,12 @@ impl Publisher {
         let path = HttpUrl::of(&self.of.url).map_or("/", |url| url.path);
         let headers = self.of.headers.iter();
         let headers =
-            headers.map(|(name, value)| (name.clone(), meanings.fill(value, Place::Header)));
-        (meanings.fill(path, Place::Url), headers.collect(), body)
+            headers.map(|(name, value)| (name.clone(), meanings.fill(value, FieldPlace::Header)));
+        (
+            meanings.fill(path, FieldPlace::Url),
+            headers.collect(),
+            body,
+        )
     }
 
     fn names(&self, name: &str) -> bool {
@@ -104,7 +108,7 @@ impl Publisher {
 }
 
 impl Meanings<'_> {
-    fn fill(&self, text: &str, place: Place) -> String {
+    fn fill(&self, text: &str, place: FieldPlace) -> String {
         let mut out = String::new();
         for part in parts(text) {
             match part {
@@ -130,8 +134,8 @@ impl Meanings<'_> {
     }
 
     fn sign(&self, signature: &Signature) -> String {
-        let key = self.fill(&signature.key, Place::Message);
-        let text = self.fill(&signature.of, Place::Message);
+        let key = self.fill(&signature.key, FieldPlace::Message);
+        let text = self.fill(&signature.of, FieldPlace::Message);
         hmac_sha256(key.as_bytes(), text.as_bytes())
     }
 }

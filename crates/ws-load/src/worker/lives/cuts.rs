@@ -1,6 +1,6 @@
 //! Clients that are cut off, all at one moment.
 
-use super::{Client, Lives, Place};
+use super::{Client, Lives, Whereabouts};
 use crate::io::Token;
 use plan::Life;
 
@@ -16,8 +16,9 @@ impl Lives {
     /// The next client that is to be cut. One that is just then without a connection is none of them.
     pub(super) fn next_cut(&mut self, now_ns: u64) -> Option<Token> {
         let cut = self.cut.filter(|cut| cut.at_ns <= now_ns)?;
-        let is_cut =
-            |client: &Client| matches!(client.life, Life::Cut(_)) && client.place == Place::Here;
+        let is_cut = |client: &Client| {
+            matches!(client.life, Life::Cut(_)) && client.place == Whereabouts::Here
+        };
         let mut rest = self.clients.iter().enumerate().skip(cut.next as usize);
         let found = rest.find(|(_, client)| is_cut(client));
         let Some((slot, _)) = found else {

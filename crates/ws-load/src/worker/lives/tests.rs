@@ -430,7 +430,7 @@ fn a_subscription_that_is_not_answered_between_steps_is_followed_by_a_new_connec
             }
         }
         assert!(asked > 0 && tried == asked, "{asked} {tried}");
-        let is_here = |slot| world.lives.is_at(slot, Place::Here);
+        let is_here = |slot| world.lives.is_at(slot, Whereabouts::Here);
         assert!((0..CLIENTS).all(is_here), "the next step cannot begin");
     }
 }
@@ -450,7 +450,7 @@ fn waiting_to_join(reconnect: Reconnect) -> (World, Token) {
         }
     }
     let mut slots = 0..CLIENTS;
-    let waits = slots.find(|slot| world.lives.is_at(*slot, Place::Waiting));
+    let waits = slots.find(|slot| world.lives.is_at(*slot, Whereabouts::Waiting));
     (world, waits.unwrap())
 }
 
@@ -464,5 +464,5 @@ fn a_client_that_loses_its_connection_while_it_waits_for_a_place_comes_back_by_i
     while let Some(act) = world.lives.next(world.now_ns) {
         assert_ne!(act, Act::Try(slot));
     }
-    assert!(world.lives.is_at(slot, Place::Away));
+    assert!(world.lives.is_at(slot, Whereabouts::Away));
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// Where a server and its services are.
 #[derive(Clone, Debug, Default)]
-pub struct Place(Option<Arc<Link>>);
+pub struct Location(Option<Arc<Link>>);
 
-impl Place {
+impl Location {
     /// The server's side of a network.
     pub fn beyond(link: &Arc<Link>) -> Self {
         Self(Some(Arc::clone(link)))

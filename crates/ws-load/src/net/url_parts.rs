@@ -13,7 +13,7 @@ const REDACTED: &str = "REDACTED";
 
 /// What a plan's URL says.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct UrlParts {
     pub(super) secure: bool,
     /// IPv6 in brackets.
     pub(super) host: String,
@@ -40,7 +40,7 @@ pub(super) struct Proxy {
     user: Vec<String>,
 }
 
-impl Place {
+impl UrlParts {
     pub(super) fn of(plan: &Plan) -> Result<Self, TargetError> {
         let text = &plan.target.url;
         let unfit = |reason: String| TargetError::Url {
