@@ -51,7 +51,7 @@ pub fn population_of(plan: &::plan::Plan, client: u64) -> &::plan::Population {
     plan::population_of(&plan.populations, client)
 }
 
-/// Whether the kernel's receive timestamps can be had here, tried on a loopback connection.
+/// Tries on a loopback connection whether this kernel gives receive timestamps.
 ///
 /// # Errors
 /// The reason, when it cannot.
