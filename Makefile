@@ -1,6 +1,6 @@
 # Thin: what each target does is in scripts/ and Cargo.toml.
 
-.PHONY: all check test test-long test-kubernetes static dist test-dist lint mutants loom fuzz miri bench-generator cross-check clean
+.PHONY: all check test test-long test-kubernetes test-killed static dist test-dist lint mutants loom fuzz miri bench-generator cross-check clean
 
 # bin/websocket-bench, and the orchestrator behind ./shootout
 all:
@@ -42,6 +42,11 @@ test-dist: all
 # deploy/compose.yaml; the head of the script has what else it takes. Not a part of `make test`
 test-kubernetes:
 	@scripts/test-kubernetes
+
+# kills runs of several nodes over a network at random moments and looks for what they leave behind;
+# some minutes. ARGS names a server and a variant; ARGS=--help tells more
+test-killed: all
+	@scripts/killed-anywhere $(ARGS)
 
 lint:
 	cargo fmt --all --check

@@ -71,7 +71,7 @@ fn failed(fault: &FaultDone) -> Option<String> {
 }
 
 /// The status that a record gives its row.
-pub(crate) fn of(run: &RunRecord) -> Status {
+pub(crate) fn judged(run: &RunRecord) -> Status {
     figures(run).map_or_else(|objection| objection.status, |()| Status::Ok)
 }
 

@@ -14,16 +14,14 @@ use netlink_packet_sock_diag::inet::{
     ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags,
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_SOCK_DIAG};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 /// The kernel fills at most 32 KiB a message of a dump when it is given that much room.
 const ROOM: usize = 32 << 10;
 /// Longest wait for the answer of a dump; a kernel that takes longer does not answer.
-const PATIENCE: libc::timeval = libc::timeval {
-    tv_sec: 2,
-    tv_usec: 0,
-};
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where the kernel's answer has the number of bytes that a socket received (tcp_info in linux/tcp.h).
 const RECEIVED: std::ops::Range<usize> = 128..136;
@@ -116,19 +114,7 @@ fn open() -> io::Result<Socket> {
     let mut netlink = Socket::new(NETLINK_SOCK_DIAG)?;
     netlink.bind_auto()?;
     netlink.connect(&SocketAddr::new(0, 0))?;
-    // SAFETY: the option takes a timeval, and PATIENCE outlives the call.
-    let set = unsafe {
-        libc::setsockopt(
-            netlink.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_RCVTIMEO,
-            std::ptr::from_ref(&PATIENCE).cast(),
-            size_of::<libc::timeval>() as libc::socklen_t,
-        )
-    };
-    if set != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    set_socket_timeout(&netlink, Timeout::Recv, Some(PATIENCE))?;
     Ok(netlink)
 }
 

@@ -161,8 +161,7 @@ mod tests {
         let (ask, asked) = channel::<()>();
         let (answer, answered) = channel();
         let thread = thread::spawn(move || {
-            // SAFETY: gettid takes nothing and returns a number.
-            let tid = unsafe { libc::gettid() };
+            let tid = rustix::thread::gettid().as_raw_pid();
             while asked.recv().is_ok() {
                 answer.send(tid).unwrap();
             }

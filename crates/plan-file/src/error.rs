@@ -116,6 +116,9 @@ fn remedy(what: &str, error: &io::Error) -> &'static str {
         io::ErrorKind::NotFound if what == "plan" => {
             "; workloads/ has examples, --print-plan makes one"
         }
+        io::ErrorKind::NotFound => {
+            "; dialects/ has examples, docs/adding-a-dialect.md explains them"
+        }
         io::ErrorKind::IsADirectory if what == "plan" => "; name a file in it",
         _ => "",
     }

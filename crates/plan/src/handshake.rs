@@ -56,11 +56,11 @@ impl Entry<'_> {
     /// The value as a reference to where its secret is kept, with the word that stands before it
     /// (`Bearer env:TOKEN`).
     pub fn reference(&self) -> Option<(&str, Reference<'_>)> {
-        if let Some(reference) = Reference::of(self.value) {
+        if let Some(reference) = Reference::new(self.value) {
             return Some(("", reference));
         }
         let (scheme, rest) = self.scheme()?;
-        Some((scheme, Reference::of(rest)?))
+        Some((scheme, Reference::new(rest)?))
     }
 
     /// The authentication scheme and what follows it (RFC 9110, 11.4).
@@ -168,7 +168,7 @@ pub enum Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
-    fn of(value: &'a str) -> Option<Self> {
+    fn new(value: &'a str) -> Option<Self> {
         let named = |prefix| {
             value
                 .strip_prefix(prefix)

@@ -12,7 +12,7 @@ impl Refusal {
     }
 
     /// A refusal with the words of an error.
-    pub fn of(error: impl std::error::Error) -> Self {
+    pub fn from_error(error: impl std::error::Error) -> Self {
         Self(error.to_string())
     }
 }

@@ -63,7 +63,7 @@ impl OutputFile {
         sample: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Self, Unwritable> {
         let place =
-            Destination::of(path, sample).map_err(|error| Unwritable::new(what, path, error))?;
+            Destination::new(path, sample).map_err(|error| Unwritable::new(what, path, error))?;
         Ok(Self {
             what,
             path: path.to_owned(),
@@ -104,7 +104,7 @@ impl OutputFile {
 }
 
 impl Destination {
-    fn of(path: &Path, sample: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
+    fn new(path: &Path, sample: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         // A link is kept: the file that it leads to is the one to replace.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         match fs::metadata(&target) {

@@ -132,7 +132,7 @@ impl Sketch {
             let count = count.saturating_sub(earlier.count_at(ns));
             more.saturating_record_n(ns, count);
         }
-        Self::of(&more)
+        Self::new(&more)
     }
 
     /// Adds the samples of another part of the same interval.
@@ -142,7 +142,7 @@ impl Sketch {
         } else if let Some(other) = other.decoded() {
             let mut all = self.decoded().unwrap_or_else(blank);
             all.add(other).expect("all sketches have the same bounds");
-            *self = Self::of(&all);
+            *self = Self::new(&all);
         }
     }
 
@@ -167,7 +167,7 @@ impl Sketch {
             .collect()
     }
 
-    fn of(histogram: &Histogram<u64>) -> Self {
+    fn new(histogram: &Histogram<u64>) -> Self {
         let mut encoded = Vec::new();
         if !histogram.is_empty() {
             V2Serializer::new()

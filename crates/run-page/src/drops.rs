@@ -31,7 +31,7 @@ struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    fn of(all: &'a [StepRecord]) -> Self {
+    fn new(all: &'a [StepRecord]) -> Self {
         let (mut steps, mut end_s) = (Vec::new(), 0.0);
         for step in all {
             let drops = step.drops.as_deref();
@@ -87,7 +87,7 @@ pub(crate) fn chart(record: &RunRecord) -> Option<Chart> {
     if names.is_empty() {
         return None;
     }
-    let course = Course::of(&record.steps);
+    let course = Course::new(&record.steps);
     let own = &names[..names.len().min(LINES)];
     let mut curves: Vec<(String, Vec<f64>)> = own
         .iter()
@@ -217,7 +217,7 @@ mod tests {
                 vec![closed(), cause(DropHow::Reset, None, &[(0, 5)])],
             ),
         ];
-        let course = Course::of(&steps);
+        let course = Course::new(&steps);
         assert_eq!((course.end_s, course.column_s), (20.0, 1.0));
         let rates = course.rates(&|name| name == "closed 1001");
         assert_eq!(
@@ -236,7 +236,7 @@ mod tests {
             480,
             vec![cause(DropHow::Closed, None, &[(481, 8)])],
         )];
-        let course = Course::of(&steps);
+        let course = Course::new(&steps);
         assert_eq!((course.end_s, course.column_s), (482.0, 3.0));
         assert_eq!(course.rates(&|_| true)[160], 8.0 / 3.0);
     }

@@ -65,7 +65,7 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
     let is_connect = record.plan.workload() == Workload::Connect;
     let limit_ns = (!is_connect && record.plan.limits.of == Measure::Completion)
         .then(|| record.plan.limits.time.ns());
-    let time = Timeline::of(record);
+    let time = Timeline::new(record);
     let charts = [
         time.as_ref().and_then(|time| heat::chart(time, limit_ns)),
         time.as_ref().map(lines::messages),
@@ -110,7 +110,7 @@ fn watched(record: &RunRecord) -> Vec<WatchedChart> {
         .collect();
     let steps = record.steps.iter();
     let drawn =
-        |step: &StepRecord| WatchedChart::of(step.watched.as_deref()?, step.clients, &marks);
+        |step: &StepRecord| WatchedChart::new(step.watched.as_deref()?, step.clients, &marks);
     steps.filter_map(drawn).collect()
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Column {
 
 impl Timeline {
     /// `None` where no step has intervals.
-    pub(crate) fn of(record: &RunRecord) -> Option<Self> {
+    pub(crate) fn new(record: &RunRecord) -> Option<Self> {
         let series = || {
             record
                 .steps
@@ -53,7 +53,7 @@ impl Timeline {
                 if to_s <= from_s {
                     continue;
                 }
-                let column = Column::of(rows, begin_s + from_s, to_s - from_s);
+                let column = Column::new(rows, begin_s + from_s, to_s - from_s);
                 let whole_s = together as f64 * interval_s;
                 match columns.last_mut().filter(|_| number > 0) {
                     Some(last) if column.length_s * 2.0 < whole_s => Column::extend(last, column),
@@ -81,7 +81,7 @@ impl Column {
         self.buckets.merge(&next.buckets);
     }
 
-    fn of(rows: &[TimeRow], from_s: f64, length_s: f64) -> Self {
+    fn new(rows: &[TimeRow], from_s: f64, length_s: f64) -> Self {
         let mut buckets = Buckets::default();
         rows.iter().for_each(|row| buckets.merge(&row.buckets));
         let sum = |of: fn(&TimeRow) -> u64| rows.iter().map(of).fold(0, u64::saturating_add);

@@ -112,7 +112,7 @@ struct Column {
 
 impl WatchedChart {
     /// The picture of what was watched; `None` where the timeline has no parts.
-    pub fn of(watched: &Watched, clients: u64, marks: &[FaultMark]) -> Option<Self> {
+    pub fn new(watched: &Watched, clients: u64, marks: &[FaultMark]) -> Option<Self> {
         let columns = columns(&watched.timeline);
         let end_s = columns.last()?.to_s;
         let (marks, rows) = named(marks, end_s);

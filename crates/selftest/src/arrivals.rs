@@ -63,7 +63,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
 /// Evenly spaced: the n-th comes n gaps after the first, and no earlier.
 fn judge_constant(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
     let planned = (RATE * time.as_secs_f64()) as u64;
-    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::new(truth, step, SEED, Sends::Evenly(RATE));
     let said = recorder(step.send_lag.as_ref());
     let late = |p: f64| said.count() > 0 && said.percentile(p) as f64 > ON_TIME_NS / 2.0;
     let mut checks = Vec::new();

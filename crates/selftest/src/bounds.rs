@@ -51,7 +51,7 @@ struct Most {
 }
 
 impl Most {
-    fn of(intervals: &[Interval], shared: u64, of: fn(&Interval) -> (f64, f64)) -> Self {
+    fn new(intervals: &[Interval], shared: u64, of: fn(&Interval) -> (f64, f64)) -> Self {
         let later = intervals.iter().map(of).map(|(most, late)| late - most);
         let mut later: Vec<f64> = later.filter(|later| *later > 0.0).collect();
         later.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -113,12 +113,12 @@ fn tolerance(percentile: f64, at_ns: f64, shared: usize) -> f64 {
 
 impl Bounds {
     /// `shared` messages came in one read with another.
-    pub(super) fn of(intervals: &[Interval], shared: u64) -> Self {
+    pub(super) fn new(intervals: &[Interval], shared: u64) -> Self {
         Self {
             least: sorted(intervals, |i| i.least),
-            most: Most::of(intervals, shared, |i| (i.most, i.together)),
+            most: Most::new(intervals, shared, |i| (i.most, i.together)),
             least_aside: sorted(intervals, |i| i.least_aside),
-            most_aside: Most::of(intervals, shared, |i| (i.most_aside, i.together_aside)),
+            most_aside: Most::new(intervals, shared, |i| (i.most_aside, i.together_aside)),
         }
     }
 
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn what_lies_between_the_bounds_passes_and_a_percent_more_or_less_fails() {
         let known = known();
-        let bounds = Bounds::of(&known, 0);
+        let bounds = Bounds::new(&known, 0);
         let held =
             |change: fn(f64) -> f64| bounds.hold("x", reported(&known, change).as_ref(), None);
         assert_eq!(
@@ -347,9 +347,10 @@ mod tests {
     fn one_sample_more_or_less_fails() {
         let known = known();
         let short = reported(&known[1..], |ns| ns);
-        let checks = Bounds::of(&known, 0).hold("x", short.as_ref(), None);
+        let checks = Bounds::new(&known, 0).hold("x", short.as_ref(), None);
         assert!(failed(&checks).contains(&"x, count"));
-        let checks = Bounds::of(&known[1..], 0).hold("x", reported(&known, |ns| ns).as_ref(), None);
+        let checks =
+            Bounds::new(&known[1..], 0).hold("x", reported(&known, |ns| ns).as_ref(), None);
         assert!(failed(&checks).contains(&"x, count"));
     }
 
@@ -359,7 +360,7 @@ mod tests {
             .iter()
             .map(|i| interval(i.least, i.most + 2e6))
             .collect();
-        let bounds = Bounds::of(&wide, 0);
+        let bounds = Bounds::new(&wide, 0);
         let inside = bounds.hold("x", reported(&wide, |ns| ns).as_ref(), None);
         assert_eq!(worst(&inside), ProofVerdict::Inconclusive);
         let outside = bounds.hold("x", reported(&wide, |ns| ns * 1.2).as_ref(), None);
@@ -382,7 +383,7 @@ mod tests {
             recorder.latency()
         };
         let verdict = |shared, count| {
-            let checks = Bounds::of(&known, shared).hold("x", late(count).as_ref(), None);
+            let checks = Bounds::new(&known, shared).hold("x", late(count).as_ref(), None);
             let max = checks.iter().find(|check| check.what == "x, max").cloned();
             max.unwrap().verdict
         };
@@ -394,7 +395,7 @@ mod tests {
     #[test]
     fn a_brief_form_leaves_out_nothing_that_did_not_pass() {
         let known = known();
-        let bounds = Bounds::of(&known, 0);
+        let bounds = Bounds::new(&known, 0);
         let good = brief(
             "x",
             &["p50", "p95", "p99"],

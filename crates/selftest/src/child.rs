@@ -3,6 +3,7 @@
 
 use crate::error::Unmade;
 use record::{Event, Json, StepRecord};
+use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -61,7 +62,7 @@ pub(super) fn measure(
     })?;
     let mut child = Guard(child);
     let ended = AtomicBool::new(false);
-    let pid = child.0.id() as libc::pid_t;
+    let pid = Pid::from_child(&child.0);
     let (step, stops) = std::thread::scope(|scope| {
         let attending = scope.spawn(|| attend(pid, hindered, &ended, interrupted));
         let step = first_step(&mut child.0);
@@ -79,13 +80,9 @@ pub(super) fn measure(
 
 /// Has a child end with the thread that starts it. A stopped one would outlive it for ever.
 pub(super) fn ends_with_us(command: &mut Command) {
-    // SAFETY: prctl is async-signal-safe and touches no memory of this process.
-    unsafe {
-        command.pre_exec(|| {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        });
-    }
+    let tie = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
+    // SAFETY: the system call is async-signal-safe and touches no memory of this process.
+    unsafe { command.pre_exec(tie) };
 }
 
 /// The record of the first step among a child's events, once these have ended.
@@ -102,21 +99,15 @@ fn first_step(child: &mut Child) -> Option<StepRecord> {
 
 /// Stays with a child until it has ended: ends it on an interrupt, and stops it again and again if
 /// it is to be hindered. The caller has not waited for it, so that its number is still its own.
-fn attend(
-    pid: libc::pid_t,
-    hindered: bool,
-    ended: &AtomicBool,
-    interrupted: &AtomicBool,
-) -> Vec<Stop> {
+fn attend(pid: Pid, hindered: bool, ended: &AtomicBool, interrupted: &AtomicBool) -> Vec<Stop> {
     let mut stops = Vec::new();
     let signal = |signal| {
-        // SAFETY: kill takes no pointer.
-        unsafe { libc::kill(pid, signal) };
+        let _ = kill_process(pid, signal);
     };
     while !ended.load(Ordering::Relaxed) {
         if interrupted.load(Ordering::Relaxed) {
             // Ends a stopped one, too.
-            signal(libc::SIGKILL);
+            signal(Signal::KILL);
             return stops;
         }
         if !hindered {
@@ -124,14 +115,14 @@ fn attend(
             continue;
         }
         std::thread::sleep(RUNS);
-        signal(libc::SIGSTOP);
+        signal(Signal::STOP);
         let stopped_ns = realtime_ns();
         std::thread::sleep(STOPS);
         stops.push(Stop {
             stopped_ns,
             continued_ns: realtime_ns(),
         });
-        signal(libc::SIGCONT);
+        signal(Signal::CONT);
     }
     stops
 }

@@ -113,14 +113,14 @@ fn hold(bench: &Bench<'_>, terms: &Terms) -> Result<Vec<Check>, Unmade> {
     let name = terms.name.as_str();
     let checks = match terms.load {
         Load::Open { rate, lasting } => {
-            let ledger = Ledger::of(&truth, &step, SEED, Sends::Evenly(rate));
+            let ledger = Ledger::new(&truth, &step, SEED, Sends::Evenly(rate));
             let planned = (rate * lasting.as_secs_f64()) as u64;
             let mut checks = ledger.hold(name, &step, planned);
             checks.extend(ledger.hold_open(name, &step, lasting));
             ledger.unless_given_up(checks, &step, planned, lasting)
         }
         Load::InTurn(samples) => {
-            let ledger = Ledger::of(&truth, &step, SEED, Sends::InTurn);
+            let ledger = Ledger::new(&truth, &step, SEED, Sends::InTurn);
             ledger.hold(name, &step, samples.into())
         }
     };

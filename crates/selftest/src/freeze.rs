@@ -38,7 +38,7 @@ struct Terms {
 
 impl Terms {
     /// One second in four, or the same in half the time.
-    fn of(bench: &Bench<'_>) -> Self {
+    fn new(bench: &Bench<'_>) -> Self {
         let second = bench.time(Duration::from_secs(1), Duration::from_millis(500));
         Self {
             duration: 4 * second,
@@ -59,7 +59,7 @@ impl Terms {
 }
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
-    let terms = Terms::of(bench);
+    let terms = Terms::new(bench);
     let server = terms.server()?;
     let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
     plan.load = at_rate(RATE, Arrivals::Constant, terms.duration);
@@ -95,7 +95,7 @@ const fn threshold(frozen_ns: u64) -> f64 {
 
 /// Holds an open loop's latencies against a freeze.
 fn judge(step: &StepRecord, truth: &Truth, duration: Duration, frozen_ns: u64) -> Vec<Check> {
-    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::new(truth, step, SEED, Sends::Evenly(RATE));
     let threshold = threshold(frozen_ns);
     let planned = (RATE * duration.as_secs_f64()) as u64;
     // Requests that were due while it was frozen, without the last twentieth of that time.

@@ -44,7 +44,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
 
 /// Holds the three latencies against a server that delays one listener of ten.
 fn judge(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
-    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::new(truth, step, SEED, Sends::Evenly(RATE));
     let late_ns = nanos(LATE) as f64;
     let late = above(&recorder(step.delivery.as_ref()), late_ns / 2.0).count();
     let (least, most) = ledger.delivery.above(late_ns / 2.0);

@@ -102,7 +102,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// The ledger of a step under `seed`, whose record tells how many messages shared a read.
-    pub(super) fn of(truth: &Truth, step: &StepRecord, seed: u64, sends: Sends) -> Self {
+    pub(super) fn new(truth: &Truth, step: &StepRecord, seed: u64, sends: Sends) -> Self {
         let used = &step.generator;
         // How many had no stamp of their own, and the most by which these may be late.
         let shared = used.shared_stamps.as_ref();
@@ -142,7 +142,7 @@ impl Ledger {
             });
         }
         let [completion, uncorrected, send_lag, delivery, ack] =
-            series.map(|intervals| Bounds::of(&intervals, shared));
+            series.map(|intervals| Bounds::new(&intervals, shared));
         let answered = step.heartbeats.as_ref().map_or(0, |of| of.answered);
         let each = truth.heartbeats.first().copied().unwrap_or_default();
         let written: u64 = truth.writes.iter().map(|write| write.bytes).sum();

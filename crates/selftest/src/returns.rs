@@ -75,7 +75,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     };
     plan.populations = populations();
     let step = bench.run(&plan)?;
-    let known = Known::of(&gate.passages(), &step).ok_or(Unmade::NothingPassed)?;
+    let known = Known::new(&gate.passages(), &step).ok_or(Unmade::NothingPassed)?;
     Ok(Findings {
         checks: judge(&step, &known, time),
         ..Findings::default()
@@ -96,7 +96,7 @@ struct Known {
 }
 
 impl Known {
-    fn of(seen: &Passages, step: &StepRecord) -> Option<Self> {
+    fn new(seen: &Passages, step: &StepRecord) -> Option<Self> {
         let lag = recorder(step.send_lag.as_ref());
         let (promptest, latest) = (lag.percentile(0.0), lag.percentile(100.0));
         let read = recorder(step.generator.receive_lag.as_ref()).percentile(100.0);
@@ -263,7 +263,7 @@ mod tests {
             send_lag: recorded(&[100_000, late_ns]),
             ..step()
         };
-        judge(&step, &Known::of(seen, &step).unwrap(), TIME)
+        judge(&step, &Known::new(seen, &step).unwrap(), TIME)
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn note(name: &str, truth: &Truth) -> Option<String> {
 
 /// Checks the report against the server's ledger.
 fn judge(terms: &Terms, step: &StepRecord, truth: &Truth) -> Vec<Check> {
-    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::new(truth, step, SEED, Sends::Evenly(RATE));
     let planned = (RATE * terms.lasting.as_secs_f64()) as u64;
     let mut checks = ledger.hold(terms.name, step, planned);
     checks.extend(ledger.hold_open(terms.name, step, terms.lasting));

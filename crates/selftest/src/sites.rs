@@ -46,7 +46,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
             ..DelayOptions::default()
         }))?;
         let step = run(bench, workload, server.addr(), *rate, lasting, UNHURRIED)?;
-        let ledger = Ledger::of(&server.truth(), &step, SEED, Sends::AtSites(*rate));
+        let ledger = Ledger::new(&server.truth(), &step, SEED, Sends::AtSites(*rate));
         let name = format!("{workload} over {PROCESSES} processes");
         let planned = (rate * lasting.as_secs_f64()) as u64;
         let mut checks = ledger.hold(&name, &step, planned);

@@ -6,6 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::process::{Group, tail};
 use crate::supervise::Server;
 use record::{Event, Json, RunRecord};
+use rustix::process::Signal;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -131,7 +132,7 @@ impl Task<'_> {
             };
             match ending {
                 None if give_up => {
-                    group.signal(libc::SIGINT);
+                    group.signal(Signal::INT);
                     ending = Some(Instant::now() + FAREWELL);
                 }
                 Some(deadline) if Instant::now() > deadline => break,

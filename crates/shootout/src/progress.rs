@@ -23,6 +23,18 @@ pub fn bar(work: &str, part: &str) -> ProgressBar {
     bar
 }
 
+/// Says what is being done, of work that does not know how far it is: a spinner until it is dropped, or one
+/// line where stderr is no terminal.
+pub fn busy(work: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        anstream::eprintln!("{work}");
+    }
+    let spinner = ProgressBar::new_spinner();
+    spinner.set_message(work.to_owned());
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    spinner
+}
+
 /// Shows how far a run is.
 pub struct Progress {
     bar: Option<ProgressBar>,

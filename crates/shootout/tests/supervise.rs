@@ -5,6 +5,7 @@ mod support;
 
 use project::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
 use regex::Regex;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use shootout::interrupt::Interrupt;
 use shootout::network::Location;
 use shootout::supervise::{Cuts, LaunchError, Server, Spec, StartError, start};
@@ -102,9 +103,13 @@ fn listening(name: &str) -> String {
     )
 }
 
+/// A process that is gone is no harm.
+fn send(pid: i32, signal: Signal) {
+    let _ = kill_process(Pid::from_raw(pid).unwrap(), signal);
+}
+
 fn alive(pid: i32) -> bool {
-    // SAFETY: plain system call; signal 0 only asks whether the process is there.
-    unsafe { libc::kill(pid, 0) == 0 }
+    test_kill_process(Pid::from_raw(pid).unwrap()).is_ok()
 }
 
 #[test]
@@ -169,8 +174,7 @@ fn a_server_that_dies_later_has_crashed() {
     let fixture = script("exec SERVER --port {port}");
     let mut server = fixture.start(60_000).unwrap();
     assert!(server.death().is_none());
-    // SAFETY: plain system call.
-    unsafe { libc::kill(server.pid() as i32, libc::SIGABRT) };
+    send(server.pid() as i32, Signal::ABORT);
     support::eventually("the exit is seen", || server.death().is_some());
     let crash = server.stop().crash().unwrap();
     assert_eq!(crash, "the server ended by itself: signal 6 (SIGABRT)");
@@ -255,8 +259,7 @@ fn leak_of_port_taken_by(mark: &str) -> Option<String> {
         .unwrap()
         .parse()
         .unwrap();
-    // SAFETY: plain system call; a process that is gone is no harm.
-    unsafe { libc::kill(taker, libc::SIGKILL) };
+    send(taker, Signal::KILL);
     leak
 }
 
@@ -292,8 +295,7 @@ fn a_port_that_is_taken_is_replaced_by_another() {
     );
     let result = fixture.start(60_000);
     let stranger = fs::read_to_string(fixture.path("stranger")).unwrap();
-    // SAFETY: plain system call.
-    unsafe { libc::kill(stranger.trim().parse().unwrap(), libc::SIGKILL) };
+    send(stranger.trim().parse().unwrap(), Signal::KILL);
     let leak = result.map(|server| server.stop().leak());
     assert!(matches!(leak, Ok(None)), "{leak:?}");
 }
@@ -370,8 +372,7 @@ fn a_service_that_dies_is_a_crash_of_the_row() {
         script("exec SERVER --port {port}").with(vec![service("store", &listening("store"))]);
     let mut server = fixture.start(60_000).unwrap();
     let (pid, _) = fixture.service("store");
-    // SAFETY: plain system call.
-    unsafe { libc::kill(pid, libc::SIGKILL) };
+    send(pid, Signal::KILL);
     support::eventually("the death is seen", || server.death().is_some());
     let stopped = server.stop();
     assert_eq!(

@@ -54,7 +54,7 @@ fn main() {
             })
             .collect();
         let us = |column: usize| median(rounds.iter().map(|round| round[column])) / 1e3;
-        let ratio = Spread::of(
+        let ratio = Spread::new(
             rounds
                 .iter()
                 .map(|[plain, deflated, own]| (deflated - plain) / own),

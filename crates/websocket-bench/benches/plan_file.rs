@@ -47,7 +47,7 @@ fn main() {
                 }
             })
             .collect();
-        let ratio = Spread::of(figures.iter().map(|(flags, file)| file / flags));
+        let ratio = Spread::new(figures.iter().map(|(flags, file)| file / flags));
         println!(
             "| {name:<9} | {:>5.2} us | {:>10.2} us | {ratio} |",
             median(figures.iter().map(|(flags, _)| *flags)) / 1e3,

@@ -77,7 +77,7 @@ fn main() {
         "| lateness, p99 | {:.1} ms |",
         of(|round| round.late_ns) / 1e6
     );
-    let ratio = Spread::of(
+    let ratio = Spread::new(
         rounds
             .iter()
             .map(|round| round.return_ns / round.opening_ns),

@@ -76,12 +76,12 @@ fn main() {
         let cost = median(figures.iter().map(|round| round[number])) / 1e3;
         println!("| {:<34} | {cost:>5.2} us |", load.name);
     }
-    let all = Spread::of(figures.iter().map(|[delivery, room, ..]| room / delivery));
+    let all = Spread::new(figures.iter().map(|[delivery, room, ..]| room / delivery));
     println!("a room of all, as a multiple of a broadcast: {all}");
     let small = figures
         .iter()
         .map(|[delivery, _, echo, room]| room / (delivery + echo / MEMBERS));
-    let small = Spread::of(small);
+    let small = Spread::new(small);
     println!(
         "rooms of 10, as a multiple of a delivery of a broadcast and a tenth of an echo: {small}"
     );

@@ -40,7 +40,7 @@ fn main() {
     let mut last = 0.0;
     for (column, window) in WINDOWS.iter().enumerate() {
         let each = median(rounds.iter().map(|round| round[column]));
-        let ratio = Spread::of(rounds.iter().map(|round| round[column] / round[0]));
+        let ratio = Spread::new(rounds.iter().map(|round| round[column] / round[0]));
         println!("| {window:>9} | {:.2} us | {ratio} |", each / 1e3);
         last = ratio.median;
     }

@@ -144,7 +144,7 @@ pub(crate) fn bench(
     if let Some(error) = &trouble
         && error.kind() == io::ErrorKind::BrokenPipe
     {
-        let exit = match Exit::of(&record) {
+        let exit = match Exit::new(&record) {
             Exit::Interrupted => Exit::Closed,
             other => other,
         };
@@ -153,7 +153,7 @@ pub(crate) fn bench(
     if let Some(error) = trouble {
         return Err(format!("an output could not be written in full: {error}").into());
     }
-    Ok(outputs.expectations(&record, Exit::of(&record)))
+    Ok(outputs.expectations(&record, Exit::new(&record)))
 }
 
 /// What a record says of the file of a plan's payload lines, which can be used.

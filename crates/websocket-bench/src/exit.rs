@@ -45,7 +45,7 @@ impl Exit {
     }
 
     /// The code that a record deserves, expectations aside.
-    pub(crate) fn of(record: &RunRecord) -> Self {
+    pub(crate) fn new(record: &RunRecord) -> Self {
         match record.outcome.end {
             End::Interrupted => Self::Interrupted,
             // A search tries what fails, too; what passed had no faults.

@@ -218,7 +218,7 @@ impl Expectation {
             _ if record.steps.is_empty() => Some(format!("{self}: no step was measured")),
             Self::AtMost(count, most) => {
                 let steps = record.steps.iter();
-                let counted: u64 = steps.map(|step| count.of(step)).sum();
+                let counted: u64 = steps.map(|step| count.in_step(step)).sum();
                 (counted > *most).then(|| format!("{self}: {counted} in all steps together"))
             }
             Self::Latency { .. } | Self::Throughput(..) | Self::Back { .. } | Self::Timed(..) => {
@@ -284,7 +284,7 @@ impl Expectation {
                 below,
             } => (measure, figure, below),
             Self::Throughput(way, least) => {
-                let rate = step.throughput.as_ref().map_or(0.0, |of| way.of(of));
+                let rate = step.throughput.as_ref().map_or(0.0, |of| way.rate(of));
                 let clients = step.clients;
                 return (rate < *least)
                     .then(|| format!("{self}: {rate:.0}/s at {clients} clients"));
@@ -308,7 +308,7 @@ impl Expectation {
                 };
             }
             Self::Timed(timed, figure, below) => {
-                let all = timed.of(step);
+                let all = timed.latencies(step);
                 let mut unmet = all
                     .into_iter()
                     .filter_map(|of| self.unmet_by(of, (figure, below), step));
@@ -336,7 +336,7 @@ impl Expectation {
             let clients = step.clients;
             return Some(format!("{self}: {words} at {clients} clients"));
         }
-        let ns = figure.of(latency);
+        let ns = figure.ns(latency);
         (ns >= below.as_nanos() as f64).then(|| {
             format!(
                 "{self}: {} at {} clients",
@@ -357,7 +357,7 @@ impl Count {
         }
     }
 
-    fn of(self, step: &StepRecord) -> u64 {
+    fn in_step(self, step: &StepRecord) -> u64 {
         let watched = |count: fn(&Fates) -> u64| {
             let of = step.watched.iter();
             of.map(|of| count(&of.of_confirmed) + count(&of.of_unconfirmed))
@@ -380,7 +380,7 @@ impl Way {
         }
     }
 
-    const fn of(self, throughput: &Throughput) -> f64 {
+    const fn rate(self, throughput: &Throughput) -> f64 {
         match self {
             Self::Sent => throughput.sent_per_second,
             Self::Received => throughput.received_per_second,
@@ -407,7 +407,7 @@ impl Figure {
         })
     }
 
-    fn of(self, latency: &Latency) -> f64 {
+    fn ns(self, latency: &Latency) -> f64 {
         match self {
             Self::Min => latency.min_ns as f64,
             Self::Mean => latency.mean_ns,

@@ -45,7 +45,7 @@ pub(crate) struct Flags(Vec<(&'static str, &'static str)>);
 
 impl Flags {
     /// Those of a command; none where it carries out no plan.
-    pub(crate) fn of(command: &Command) -> Self {
+    pub(crate) fn new(command: &Command) -> Self {
         Self::named(match command {
             Command::Broadcast(_) => "broadcast",
             Command::Echo(_) => "echo",

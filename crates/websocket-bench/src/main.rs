@@ -48,7 +48,7 @@ fn main() -> ExitCode {
             return refused(&error).into();
         }
     };
-    let flags = Flags::of(&cli.command);
+    let flags = Flags::new(&cli.command);
     let done = match cli.command {
         Command::Broadcast(args) => run(
             planning::plan(&args.url, &args.common, planning::broadcast(&args.load)),

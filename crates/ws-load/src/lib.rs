@@ -43,7 +43,7 @@ pub const fn sample_of_stamp(seed: u64, stamp: u64) -> Option<u64> {
 
 /// The stamp that [`sample_of_stamp`] finds that sample by.
 pub const fn stamp_of_sample(seed: u64, sample: u64) -> u64 {
-    dialect::Stamps::of_run(seed).of(sample)
+    dialect::Stamps::of_run(seed).stamp(sample)
 }
 
 /// Which of a plan's populations client number `client` of the run belongs to, counted from 0.

@@ -69,7 +69,7 @@ impl Lines {
     ///
     /// # Errors
     /// [`LinesError`] with the line, when the file cannot be read or a line cannot be carried.
-    pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, LinesError> {
+    pub(crate) fn new(plan: &Plan) -> Result<Option<Self>, LinesError> {
         plan.message.lines.as_deref().map(Self::read).transpose()
     }
 

@@ -11,7 +11,7 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    pub(super) fn of(place: impl Into<String>) -> Self {
+    pub(super) fn new(place: impl Into<String>) -> Self {
         Self {
             place: place.into(),
             wrong: Vec::new(),

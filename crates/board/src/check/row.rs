@@ -39,7 +39,7 @@ fn status(of: &Measurement) -> Option<String> {
     if of.status != Status::Ok {
         return None;
     }
-    let made = status::of(run);
+    let made = status::judged(run);
     if made != Status::Ok {
         return Some(format!("status is ok, and by its run {}", made.name()));
     }

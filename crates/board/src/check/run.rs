@@ -12,7 +12,7 @@ pub(super) fn check(run: &RunRecord) -> Vec<String> {
         .enumerate()
         .flat_map(|(index, step)| step::check(index, step, run))
         .collect();
-    let mut claims = Claims::of("run.outcome");
+    let mut claims = Claims::new("run.outcome");
     let outcome = &run.outcome;
     let carried = match &run.plan.clients {
         Clients::Steps(_) => {

@@ -45,7 +45,7 @@ const KINDS: [Kind; 3] = [
 ];
 
 pub(super) fn check(of: &Measurement, run: &RunRecord) -> Vec<String> {
-    let mut claims = Claims::of("");
+    let mut claims = Claims::new("");
     let used = Used {
         before: "",
         steps: ("server_steps", &of.server_steps),
@@ -64,7 +64,7 @@ pub(super) fn check(of: &Measurement, run: &RunRecord) -> Vec<String> {
 
 /// What the proxy used in each step, in the same way.
 pub(super) fn proxy(of: &Measurement, run: &RunRecord) -> Vec<String> {
-    let mut claims = Claims::of("");
+    let mut claims = Claims::new("");
     if let Some(proxy) = &of.proxy {
         let used = Used {
             before: "proxy.",
@@ -163,7 +163,7 @@ fn used(
     server: &ServerStep,
     (by, series): (&str, &ServerSeries),
 ) {
-    let Window { touched, within } = Window::of(server, series);
+    let Window { touched, within } = Window::new(server, series);
     for kind in &KINDS {
         let stored = (kind.of)(&server.memory);
         let name = format!("{place}.memory.{}", kind.name);
@@ -199,7 +199,7 @@ struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    fn of(server: &ServerStep, series: &'a ServerSeries) -> Self {
+    fn new(server: &ServerStep, series: &'a ServerSeries) -> Self {
         let rows = &series.rows;
         let interval_ns = series.interval_ns.max(1);
         let row = |ns: u64| usize::try_from(ns).map_or(rows.len(), |row| row.min(rows.len()));

@@ -11,7 +11,7 @@ use record::{InFlight, Latency, RunRecord, StepRecord, Throughput, Verdict, judg
 const ROUNDING: f64 = 1e-6;
 
 pub(super) fn check(index: usize, step: &StepRecord, run: &RunRecord) -> Vec<String> {
-    let mut claims = Claims::of(format!("run.steps.{index}"));
+    let mut claims = Claims::new(format!("run.steps.{index}"));
     load(&mut claims, index, step, run);
     limited(&mut claims, step, run);
     counted(&mut claims, step, run);

@@ -44,7 +44,7 @@ fn shown(record: &Value) -> Option<String> {
     let of = Measurement::from_json(&record.to_string()).ok()?;
     let all = [of];
     let rows = ranking::rank(&all);
-    let subject = Subject::of(&rows);
+    let subject = Subject::new(&rows);
     let figure = rows[0].figure(subject.score, subject.common);
     // A byte of ten thousand connections orders nothing.
     let figure = figure.map(|figure| format!("{figure:.3e}"));

@@ -26,12 +26,12 @@ pub(super) fn check(claims: &mut Claims, step: &StepRecord, plan: &Plan) {
 pub(super) fn faults(of: &Measurement, plan: &Plan) -> Vec<String> {
     // With a jitter, two may have changed places.
     let mut planned: Vec<&Fault> = plan.faults.iter().collect();
-    let mut claims = Claims::of("");
+    let mut claims = Claims::new("");
     let (stored, made) = (of.faults.len() as u64, planned.len() as u64);
     claims.equal("the number of faults", stored, "its plan", made);
     let mut wrong = claims.wrong();
     for (index, done) in of.faults.iter().enumerate() {
-        let mut claims = Claims::of(format!("faults.{index}"));
+        let mut claims = Claims::new(format!("faults.{index}"));
         match planned.iter().position(|fault| **fault == done.planned) {
             Some(place) => drop(planned.remove(place)),
             None => claims.no("is none of its plan"),

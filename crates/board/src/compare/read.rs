@@ -123,7 +123,10 @@ fn no_record(path: &Path, problem: &str) -> Refusal {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Refusal {
-    Refusal::new(format!("{}: cannot be read: {error}", path.display()))
+    Refusal::new(format!(
+        "{}: cannot be read: {error}; give a directory or a record that `shootout run` made",
+        path.display()
+    ))
 }
 
 /// The record in a text, nothing for another file of this project, or what is wrong with it.

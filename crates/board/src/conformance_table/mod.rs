@@ -30,7 +30,7 @@ pub struct Files {
 
 impl Files {
     /// Where the table is in the project at `root`.
-    pub fn of(root: &Path) -> Self {
+    pub fn new(root: &Path) -> Self {
         Self {
             lines: root.join("docs/conformance.jsonl"),
             page: root.join("docs/conformance.md"),

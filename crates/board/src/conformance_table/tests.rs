@@ -110,7 +110,7 @@ fn a_server_without_any_line_is_new_and_no_drift() {
 fn the_page_is_made_from_the_lines_and_changes_with_them() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("docs")).unwrap();
-    let files = Files::of(folder.path());
+    let files = Files::new(folder.path());
     assert!(files.read().unwrap().is_empty());
     let lines = vec![
         line("a", "one", CheckVerdict::Waived),
@@ -137,7 +137,7 @@ fn the_page_is_made_from_the_lines_and_changes_with_them() {
 fn a_broken_line_is_named_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("docs")).unwrap();
-    let files = Files::of(folder.path());
+    let files = Files::new(folder.path());
     std::fs::write(&files.lines, "{}\n").unwrap();
     let error = files.read().unwrap_err().to_string();
     assert!(

@@ -57,7 +57,7 @@ pub(crate) struct Recovery<'m> {
 
 impl<'m> Failover<'m> {
     /// That of a measurement; `None` where nothing was watched.
-    pub(crate) fn of(measurement: &'m Measurement) -> Option<Self> {
+    pub(crate) fn new(measurement: &'m Measurement) -> Option<Self> {
         let steps = measurement.run.as_ref()?.steps.iter();
         let of_step = |step: &'m StepRecord| Some((step.watched.as_deref()?, step.clients));
         let (watched, clients) = steps.rev().find_map(of_step)?;

@@ -16,7 +16,7 @@ pub(crate) enum Promise {
 
 impl Promise {
     /// That of all repetitions together: one that breaks it decides.
-    pub(crate) fn of(claim: Claim, repetitions: &[Failover<'_>]) -> Self {
+    pub(crate) fn new(claim: Claim, repetitions: &[Failover<'_>]) -> Self {
         let sum =
             |of: fn(&Failover<'_>) -> u64| repetitions.iter().map(of).fold(0, u64::saturating_add);
         let silent = sum(|one| one.counted().lost_silent);

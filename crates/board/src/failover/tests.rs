@@ -171,7 +171,7 @@ fn a_claim_is_broken_by_what_it_excludes_and_by_nothing_else() {
         (&refused, [kept; 3]),
     ] {
         let claims = [Claim::AtMostOnce, Claim::AtLeastOnce, Claim::Resumes];
-        let found = claims.map(|claim| Promise::of(claim, &[failover(watched, &[])]).words());
+        let found = claims.map(|claim| Promise::new(claim, &[failover(watched, &[])]).words());
         assert_eq!(found, words);
     }
 }
@@ -182,7 +182,7 @@ fn what_cannot_be_told_of_a_claim_is_said() {
     watched.of_confirmed.lost_away = 4;
     *watched.timeline.ready.last_mut().unwrap() = 99;
     fn of(claim: Claim, watched: &Watched) -> String {
-        Promise::of(claim, &[failover(watched, &[])]).words()
+        Promise::new(claim, &[failover(watched, &[])]).words()
     }
     assert_eq!(
         of(Claim::Resumes, &watched),

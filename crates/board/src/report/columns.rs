@@ -66,7 +66,7 @@ fn at_step(
 }
 
 /// The columns for rows of one workload and dialect.
-pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
+pub(crate) fn filled(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
     let plan = rows.iter().find_map(Row::plan);
     let request = rows[0].workload();
     let has = |of: fn(&Plan) -> bool| plan.is_some_and(of);

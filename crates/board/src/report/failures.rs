@@ -19,7 +19,7 @@ pub(crate) fn chart(row: &Row<'_>) -> Option<WatchedChart> {
             })
         })
         .collect();
-    WatchedChart::of(of.watched, of.clients, &marks)
+    WatchedChart::new(of.watched, of.clients, &marks)
 }
 
 /// A fault in words.

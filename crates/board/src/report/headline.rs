@@ -26,7 +26,7 @@ pub(crate) fn sentence(rows: &[Row<'_>]) -> String {
     };
     let rule = words::rule(best.workload(), limit);
     let name = words::contestant(best);
-    let subject = Subject::of(rows);
+    let subject = Subject::new(rows);
     let score = best.figure(subject.score, subject.common);
     if let (false, Some(score), Some(_)) = (subject.grows(), score, carried.clients()) {
         let (ranked_by, shown) = (subject.name(), subject.show(score));

@@ -19,7 +19,7 @@ fn category(rows: &[Row<'_>]) -> String {
         escaped(&headline::category(&rows[0])),
         escaped(&headline::sentence(rows))
     );
-    let subject = Subject::of(rows);
+    let subject = Subject::new(rows);
     for words in subject
         .reason()
         .into_iter()

@@ -45,7 +45,7 @@ pub struct ReportSummary {
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// A result directory cannot be listed.
-    #[error("{}: cannot read this result directory: {source}", path.display())]
+    #[error("{}: cannot read this result directory: {source}; `shootout run` makes one", path.display())]
     UnreadableDirectory {
         /// The directory.
         path: PathBuf,

@@ -26,7 +26,7 @@ type Steps = (u32, u32);
 
 impl Notes {
     /// No notes yet, for a table of these rows.
-    pub(crate) fn of(rows: &[&Row<'_>]) -> Self {
+    pub(crate) fn new(rows: &[&Row<'_>]) -> Self {
         Self {
             notes: Vec::new(),
             usual: usual_steps(rows),

@@ -18,7 +18,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub(crate) fn of(rows: &[Row<'a>]) -> Self {
+    pub(crate) fn new(rows: &[Row<'a>]) -> Self {
         let ranked = rows.iter().filter(|row| row.place.is_some());
         Self {
             plan: rows.iter().find_map(Row::plan),

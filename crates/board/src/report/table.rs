@@ -80,12 +80,12 @@ impl Cell {
 impl Table {
     /// The table of rows of one workload and dialect, in ranked order.
     pub(crate) fn new(rows: &[Row<'_>]) -> Self {
-        let subject = Subject::of(rows);
-        let filled = columns::of(rows, &subject);
+        let subject = Subject::new(rows);
+        let filled = columns::filled(rows, &subject);
         let (absent, rows): (Vec<&Row<'_>>, Vec<&Row<'_>>) = rows
             .iter()
             .partition(|row| row.status == Status::NotApplicable);
-        let mut notes = Notes::of(&rows);
+        let mut notes = Notes::new(&rows);
         let lines = rows
             .iter()
             .map(|row| Line {

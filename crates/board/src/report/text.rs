@@ -16,7 +16,7 @@ pub fn table(measurements: &[Measurement]) -> String {
 fn category(rows: &[Row<'_>]) -> String {
     let table = Table::new(rows);
     let mut text = headline::category(&rows[0]);
-    if let Some(head) = Subject::of(rows).head() {
+    if let Some(head) = Subject::new(rows).head() {
         let _ = write!(text, ": {head}");
     }
     let _ = writeln!(text, " ({})", headline::tally(rows));

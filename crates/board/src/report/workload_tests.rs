@@ -88,7 +88,7 @@ fn a_fixed_number_of_clients_is_ranked_by_the_limited_latency() {
 
 #[test]
 fn a_storm_is_ranked_by_the_return_of_all_and_who_never_came_back_is_last() {
-    let plan = plan_that(|plan| ranking::Score::of(plan) == ranking::Score::Return);
+    let plan = plan_that(|plan| ranking::Score::new(plan) == ranking::Score::Return);
     let mut measurements = quick_and_slow(&plan);
     let head = head(&measurements);
     assert!(
@@ -110,7 +110,7 @@ fn a_storm_is_ranked_by_the_return_of_all_and_who_never_came_back_is_last() {
 
 #[test]
 fn of_storms_that_not_all_came_back_from_the_one_with_more_of_them_is_before_the_other() {
-    let plan = plan_that(|plan| ranking::Score::of(plan) == ranking::Score::Return);
+    let plan = plan_that(|plan| ranking::Score::new(plan) == ranking::Score::Return);
     let mut measurements = quick_and_slow(&plan);
     for (measurement, missing) in measurements.iter_mut().zip([1, 3]) {
         let run = measurement.run.as_mut().unwrap();
@@ -131,7 +131,7 @@ fn of_storms_that_not_all_came_back_from_the_one_with_more_of_them_is_before_the
 /// Three repetitions: what is shown of the returns is what ranks, and of the middle one.
 #[test]
 fn the_returns_of_a_storm_are_those_of_the_middle_repetition() {
-    let plan = plan_that(|plan| ranking::Score::of(plan) == ranking::Score::Return);
+    let plan = plan_that(|plan| ranking::Score::new(plan) == ranking::Score::Return);
     let mut repetitions: Vec<Measurement> = [4_000, 6_000, 5_000]
         .into_iter()
         .zip(1..)
@@ -173,7 +173,7 @@ fn the_returns_of_a_storm_are_those_of_the_middle_repetition() {
 /// The mean of a time and of never is never, and before it is never alone.
 #[test]
 fn a_storm_from_which_half_never_came_back_is_told_as_never() {
-    let plan = plan_that(|plan| ranking::Score::of(plan) == ranking::Score::Return);
+    let plan = plan_that(|plan| ranking::Score::new(plan) == ranking::Score::Return);
     let with = |name: &str, lost: [bool; 2]| -> Vec<Measurement> {
         let both = lost.into_iter().zip(1..).map(|(is_lost, number)| {
             let mut one = repeated(under(&plan, name, 5_000), number);

@@ -39,7 +39,7 @@ impl Page {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of(root: &Path) -> Result<Option<Self>, Refusal> {
+    pub fn new(root: &Path) -> Result<Option<Self>, Refusal> {
         let path = root.join(PAGE);
         match fs::read_to_string(&path) {
             Ok(text) => Ok(Some(Self { path, text })),

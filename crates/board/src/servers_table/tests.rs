@@ -22,13 +22,17 @@ fn add(root: &Path, name: &str, more: &str) {
 /// What differs, then the servers that the page does not have.
 fn compared(root: &Path) -> (Vec<String>, Vec<String>) {
     let entries = Project::find(Some(root)).unwrap().servers().unwrap();
-    let found = Page::of(root).unwrap().unwrap().compared(&entries).unwrap();
+    let found = Page::new(root)
+        .unwrap()
+        .unwrap()
+        .compared(&entries)
+        .unwrap();
     (found.drift, found.unknown)
 }
 
 fn write(root: &Path) -> String {
     let entries = Project::find(Some(root)).unwrap().servers().unwrap();
-    Page::of(root).unwrap().unwrap().write(&entries).unwrap();
+    Page::new(root).unwrap().unwrap().write(&entries).unwrap();
     fs::read_to_string(root.join(PAGE)).unwrap()
 }
 
@@ -91,7 +95,7 @@ fn what_is_written_by_hand_in_the_table_is_drift_and_a_page_without_it_is_refuse
     let root = folder.path();
     add(root, "a-one", "");
     let readme = root.join(PAGE);
-    assert!(Page::of(root).unwrap().is_none());
+    assert!(Page::new(root).unwrap().is_none());
     fs::write(&readme, format!("{BEGIN}{END}")).unwrap();
     let page = write(root).replace(END, &format!("By hand.\n{END}"));
     fs::write(&readme, page).unwrap();
@@ -99,7 +103,7 @@ fn what_is_written_by_hand_in_the_table_is_drift_and_a_page_without_it_is_refuse
     assert_eq!(compared(root).0, [what]);
     fs::write(&readme, "By hand.\n").unwrap();
     let entries = Project::find(Some(root)).unwrap().servers().unwrap();
-    let refused = Page::of(root)
+    let refused = Page::new(root)
         .unwrap()
         .unwrap()
         .write(&entries)

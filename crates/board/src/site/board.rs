@@ -69,7 +69,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    fn of(subject: &Subject<'_>) -> Self {
+    fn new(subject: &Subject<'_>) -> Self {
         match subject.grows() {
             true => Self::Clients,
             false => Self::Score(subject.score),
@@ -137,11 +137,11 @@ impl<'a> Ranking<'a> {
             true => ceilings.clone(),
             false => rows.to_vec(),
         };
-        let subject = Subject::of(&all);
+        let subject = Subject::new(&all);
         let table = Table::new(&all);
         let limits: Vec<Figure> = ceilings
             .iter()
-            .map(|row| Figure::of(row, &subject))
+            .map(|row| Figure::new(row, &subject))
             .collect();
         let applies = |row: &&Row<'_>| row.status != Status::NotApplicable;
         let applicable: Vec<&Row<'a>> = rows.iter().filter(applies).collect();
@@ -206,7 +206,7 @@ impl<'a> Ranking<'a> {
             },
             ranked_by: table.ranked_by,
             reason: subject.reason().map(str::to_owned),
-            kind: Kind::of(&subject),
+            kind: Kind::new(&subject),
             columns: front.into_iter().chain(rest).collect(),
             lines,
             ceilings: ceiling_lines,
@@ -214,7 +214,7 @@ impl<'a> Ranking<'a> {
             remark: table.remark,
             absent: table.absent,
             again,
-            about: (!shown.is_empty()).then(|| Subject::of(&shown)),
+            about: (!shown.is_empty()).then(|| Subject::new(&shown)),
             rows: shown,
         }
     }
@@ -428,7 +428,7 @@ impl Made<'_> {
                 .iter()
                 .map(|limit| {
                     share(
-                        Figure::of(row, self.subject),
+                        Figure::new(row, self.subject),
                         *limit,
                         self.is_higher_better(),
                     )
@@ -456,7 +456,7 @@ struct Figure {
 impl Figure {
     /// The latency of a load that was not carried is that of the part of it that was: no share of it is
     /// told.
-    fn of(row: &Row<'_>, subject: &Subject<'_>) -> Self {
+    fn new(row: &Row<'_>, subject: &Subject<'_>) -> Self {
         let is_told = subject.grows() || row.status != Status::Timeout;
         Self {
             value: figure(row, subject).filter(|_| is_told),
@@ -530,7 +530,7 @@ mod tests {
         };
         for one in 0..40 {
             for other in 0..40 {
-                let prediction = Prediction::of([(step(one), step(other)); 19]).unwrap();
+                let prediction = Prediction::new([(step(one), step(other)); 19]).unwrap();
                 let (smallest, largest) = meeting(prediction.interval(step(one)), first, add);
                 let other = step(other).low;
                 let is_in = smallest <= other && other <= largest;

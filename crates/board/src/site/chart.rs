@@ -74,7 +74,7 @@ struct Panel {
 }
 
 /// Which curves a ranking has: those over clients where these grow, else percentiles.
-pub(super) fn of(ranking: &Ranking<'_>) -> Of {
+pub(super) fn chart(ranking: &Ranking<'_>) -> Of {
     match ranking.subject().grows() {
         true => Of::Clients,
         false => Of::Percentiles,

@@ -81,7 +81,7 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
         (&a.server.name, &a.server.variant).cmp(&(&b.server.name, &b.server.variant))
     });
     let root = sources.project.root();
-    let conformance = conformance_table::Files::of(root)
+    let conformance = conformance_table::Files::new(root)
         .read()
         .unwrap_or_else(|refusal| {
             warnings.push(refusal.to_string());

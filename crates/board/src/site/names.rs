@@ -14,7 +14,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The files of these, in order.
-    pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+    pub(super) fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         let mut all = Self::default();
         let mut taken = HashSet::new();
         // The number that a name was given last: those before it are taken.
@@ -71,7 +71,7 @@ mod tests {
             })
             .collect();
         let all = hostile.iter().chain(&many).map(String::as_str);
-        let names = Names::of(all);
+        let names = Names::new(all);
         let files: HashSet<&String> = names.by_name.values().collect();
         assert_eq!(files.len(), names.by_name.len());
         assert_eq!(names.file(&many[1]), Some("---------------------2"));
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_file_stays_in_its_folder_and_is_that_of_one_name() {
         let hostile = ["../../etc/x", "a/b", "a b", "", "..", "A-B", "go-quick"];
-        let names = Names::of(hostile);
+        let names = Names::new(hostile);
         let files: Vec<&str> = hostile.iter().map(|n| names.file(n).unwrap()).collect();
         assert_eq!(
             files,
@@ -96,7 +96,7 @@ mod tests {
         );
         assert_eq!(names.file("another"), None);
         assert!(
-            Names::of(["é".repeat(500).as_str()])
+            Names::new(["é".repeat(500).as_str()])
                 .by_name
                 .values()
                 .all(|f| f.len() <= LONGEST)

@@ -25,7 +25,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    pub(super) fn of(run: &Run, machine: Option<&Machine>) -> Self {
+    pub(super) fn new(run: &Run, machine: Option<&Machine>) -> Self {
         let certified = run
             .certificates
             .iter()

@@ -71,7 +71,7 @@ impl Repeats {
     /// Those of a round and of the rounds that repeat it. Each figure of the latter is held against the
     /// first before it of the same row, version and plan, of another run on a machine like its own, and
     /// against the first on a machine unlike its own.
-    pub(super) fn of(round: &[Point], again: &[Point]) -> Self {
+    pub(super) fn new(round: &[Point], again: &[Point]) -> Self {
         let pairs = |is_alike: bool| {
             let pair = move |(index, second): (usize, &Point)| {
                 let mut before = round.iter().chain(&again[..index]);
@@ -112,7 +112,7 @@ impl Repeats {
         };
         let expected = Expected {
             kind,
-            here: Prediction::of(here().map(|pair| pair.figures)).map(|prediction| {
+            here: Prediction::new(here().map(|pair| pair.figures)).map(|prediction| {
                 let rounds: BTreeSet<&str> = here().map(|pair| pair.round.as_str()).collect();
                 Here {
                     prediction,
@@ -134,7 +134,7 @@ impl Repeats {
         let (nearest, farthest) = (pairs.first()?.distance, pairs.last()?.distance);
         let middle = pairs.partition_point(|pair| pair.distance < farthest.sqrt());
         let (near, far) = pairs.split_at(middle);
-        let of = |pairs: &[&Pair]| Prediction::of(pairs.iter().map(|pair| pair.figures));
+        let of = |pairs: &[&Pair]| Prediction::new(pairs.iter().map(|pair| pair.figures));
         if let Some(prediction) = of(far) {
             return Some(Elsewhere {
                 prediction,

@@ -21,7 +21,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn of(environment: &Environment) -> Self {
+    pub(super) fn new(environment: &Environment) -> Self {
         const GIB: u64 = 1 << 30;
         Self {
             kernel: environment.kernel.clone(),
@@ -48,7 +48,7 @@ impl Machine {
 
     /// Whether it is one with this environment, whatever its network.
     pub(super) fn has(&self, environment: &Environment) -> bool {
-        Self::of(environment) == self.clone().over(None)
+        Self::new(environment) == self.clone().over(None)
     }
 
     /// Whether another differs in nothing but its kernel.
@@ -109,7 +109,7 @@ impl Board {
 }
 
 impl Measured {
-    fn of(origin: Origin) -> Self {
+    fn new(origin: Origin) -> Self {
         Self {
             origin,
             contestants: Vec::new(),
@@ -151,7 +151,7 @@ pub(super) struct RoundFolder {
 }
 
 impl Round {
-    fn of(place: &RoundFolder, runs: Vec<Run>, known: &Known<'_>) -> Self {
+    fn new(place: &RoundFolder, runs: Vec<Run>, known: &Known<'_>) -> Self {
         let mut boards: Vec<Board> = Vec::new();
         let mut warnings = Vec::new();
         let about = about::read(&place.dir).unwrap_or_else(|error| {
@@ -193,10 +193,10 @@ fn by_machine(mut run: Run, known: &Known<'_>) -> Vec<(Option<Machine>, Measured
             continue;
         };
         let network = measurement.network.as_ref();
-        let machine = Some(Machine::of(&record.environment).over(network));
+        let machine = Some(Machine::new(&record.environment).over(network));
         let at = all.iter().position(|(known, _)| *known == machine);
         let at = at.unwrap_or_else(|| {
-            let measured = Measured::of(Origin::of(&run, machine.as_ref()));
+            let measured = Measured::new(Origin::new(&run, machine.as_ref()));
             all.push((machine, measured));
             all.len() - 1
         });
@@ -204,7 +204,7 @@ fn by_machine(mut run: Run, known: &Known<'_>) -> Vec<(Option<Machine>, Measured
     }
     all.sort_by_key(|(_, measured)| std::cmp::Reverse(measured.len()));
     if all.is_empty() && !homeless.is_empty() {
-        all.push((None, Measured::of(Origin::of(&run, None))));
+        all.push((None, Measured::new(Origin::new(&run, None))));
     }
     // A row without a result names no machine: it is kept with most of the others.
     for measurement in homeless {
@@ -261,5 +261,5 @@ fn directories(dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
 /// The measurements of a round.
 pub(super) fn read(place: &RoundFolder, known: &Known<'_>) -> Result<Round, ReportError> {
     let runs = place.runs.iter().map(|dir| load::run(dir));
-    Ok(Round::of(place, runs.collect::<Result<_, _>>()?, known))
+    Ok(Round::new(place, runs.collect::<Result<_, _>>()?, known))
 }

@@ -44,7 +44,7 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
-    fn of(mut statistics: Vec<f64>) -> Self {
+    fn new(mut statistics: Vec<f64>) -> Self {
         statistics.sort_by(f64::total_cmp);
         let tail = statistics.len() / 40;
         Self {
@@ -93,7 +93,7 @@ fn resampled<const N: usize>(
         }
         statistic(drawn.each_mut().map(Vec::as_mut_slice))
     });
-    Some(Interval::of(draws.collect::<Option<_>>()?))
+    Some(Interval::new(draws.collect::<Option<_>>()?))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl Prediction {
     /// From figures that were measured twice, each as exactly as it is known; `None` when they are too
     /// few, which is fewer than 19. A pair in which neither is a figure, above 0 and with an end, is
     /// none. One in which one of them is has moved without a bound, and so farther than all others.
-    pub(crate) fn of(pairs: impl IntoIterator<Item = (Interval, Interval)>) -> Option<Self> {
+    pub(crate) fn new(pairs: impl IntoIterator<Item = (Interval, Interval)>) -> Option<Self> {
         let is_figure = |figure: Interval| figure.low.is_finite() && figure.high > 0.0;
         let mut factors: Vec<f64> = pairs
             .into_iter()
@@ -79,7 +79,7 @@ mod tests {
 
     fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<Prediction> {
         let exact = |(first, second)| (exactly(first), exactly(second));
-        Prediction::of(pairs.into_iter().map(exact))
+        Prediction::new(pairs.into_iter().map(exact))
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
             low,
             high: low + 400.0,
         };
-        let all = |first, second| Prediction::of([(step(first), step(second)); 20]).unwrap();
+        let all = |first, second| Prediction::new([(step(first), step(second)); 20]).unwrap();
         assert_eq!(all(200.0, 600.0).factor, 1.0);
         assert_eq!(all(600.0, 200.0).factor, 1.0);
         assert_eq!(all(3000.0, 600.0).factor, 3.0);
@@ -132,7 +132,7 @@ mod tests {
             low: 0.0,
             high: 200.0,
         };
-        let lost = Prediction::of([(step(600.0), below); 20]).unwrap();
+        let lost = Prediction::new([(step(600.0), below); 20]).unwrap();
         assert_eq!(lost.factor, 3.0);
         assert_eq!(lost.interval(below).low, 0.0);
     }

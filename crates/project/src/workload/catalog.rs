@@ -66,7 +66,7 @@ fn other_name(plan: &Plan, file: &str) -> Option<String> {
 /// When there is no such plan, or it is none that `shootout` can run.
 pub fn read_named(folder: &Path, named: &str, set: Vec<String>) -> Result<NamedPlan, Refusal> {
     let (source, path) = place(folder, named)?;
-    let file = PlanFile::read(&path).map_err(Refusal::of)?;
+    let file = PlanFile::read(&path).map_err(Refusal::from_error)?;
     let plan = NamedPlan::new(source, file, set)?;
     match other_name(&plan.plan, named).filter(|_| !is_path(named)) {
         Some(words) => Err(Refusal::new(words)),
@@ -149,7 +149,7 @@ fn read_each(
         place(folder, name)?;
     }
     for (name, mut own) in wanted {
-        own.extend(ScopedSet::of(sets, name));
+        own.extend(ScopedSet::of_workload(sets, name));
         let plan = read_named(folder, name, own).map_err(|refusal| match names.len() {
             1 => refusal,
             _ => of_one(name, &refusal, sets),

@@ -100,10 +100,10 @@ impl NamedPlan {
                 let shown = shown_key(text);
                 return Err(Refusal::new(format!("--set {shown}: {reason}")));
             }
-            file.set(&one).map_err(Refusal::of)?;
+            file.set(&one).map_err(Refusal::from_error)?;
             places.push(place);
         }
-        let mut plan = file.plan().map_err(Refusal::of)?;
+        let mut plan = file.plan().map_err(Refusal::from_error)?;
         refuse_what_no_server_is_asked(&plan, &file)?;
         let any = match plan.connection.tls {
             None => ANY_SERVER,
@@ -111,7 +111,7 @@ impl NamedPlan {
         };
         plan.target.url = any.into();
         plan.validate()
-            .map_err(|error| Refusal::of(file.at(error.field(), error.to_string())))?;
+            .map_err(|error| Refusal::from_error(file.at(error.field(), error.to_string())))?;
         plan.target.url.clear();
         let is_set = |key: &str| {
             let mut places = places.iter();
@@ -226,7 +226,7 @@ fn refuse_what_no_server_is_asked(plan: &Plan, file: &PlanFile) -> Result<(), Re
     } else {
         return Ok(());
     };
-    Err(Refusal::of(file.at(key, words)))
+    Err(Refusal::from_error(file.at(key, words)))
 }
 
 /// True of a plan in which a secret is written out, and not where it is kept.

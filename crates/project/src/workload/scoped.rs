@@ -28,7 +28,7 @@ impl ScopedSet {
     }
 
     /// What of these sets is for the workload that the user names so, in order.
-    pub fn of(sets: &[Self], named: &str) -> Vec<String> {
+    pub fn of_workload(sets: &[Self], named: &str) -> Vec<String> {
         let sets = sets.iter().filter(|set| {
             let wanted = set.workload.as_deref();
             wanted.is_none_or(|wanted| wanted == named || Some(wanted) == stem(named))
@@ -78,14 +78,14 @@ mod tests {
         ];
         let sets = sets.map(ScopedSet::parse);
         assert_eq!(
-            ScopedSet::of(&sets, "ticker"),
+            ScopedSet::of_workload(&sets, "ticker"),
             ["load.rate=5", "limits.of=a:b"]
         );
         assert_eq!(
-            ScopedSet::of(&sets, "chat"),
+            ScopedSet::of_workload(&sets, "chat"),
             ["load.rate=5", "load.rate=7", "limits.of=a:b"]
         );
-        assert_eq!(ScopedSet::of(&sets, "/x/mine.toml").len(), 3);
+        assert_eq!(ScopedSet::of_workload(&sets, "/x/mine.toml").len(), 3);
         assert!(ScopedSet::check(&sets, &["chat", "./mine.toml"]).is_ok());
         let refusal = ScopedSet::check(&sets, &["chat", "ticker"]).unwrap_err();
         assert_eq!(

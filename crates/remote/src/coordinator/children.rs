@@ -8,6 +8,7 @@ use crate::credentials::{Credentials, TOKEN_VARIABLE, Token};
 use crate::dial::Pairing;
 use crate::error::RemoteError;
 use crate::{CHILD_PATIENCE, FAREWELL};
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -147,14 +148,10 @@ fn failed(number: u32, of: u32, reason: impl ToString) -> RemoteError {
 /// Has the kernel kill the process when the thread that starts it ends: the main thread, which lives
 /// as long as this process.
 fn end_with_parent(command: &mut Command) {
-    let parent = std::process::id();
+    let parent = getpid();
     let tie = move || {
-        // SAFETY: both calls are async-signal-safe and take numbers only.
-        let orphaned = unsafe {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) != 0
-                || libc::getppid() as u32 != parent
-        };
-        if orphaned {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        if getppid() != Some(parent) {
             return Err(std::io::Error::other("the parent has ended"));
         }
         Ok(())
@@ -166,6 +163,7 @@ fn end_with_parent(command: &mut Command) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::{Pid, kill_process};
 
     /// A process that waits for a core, for however long, is not lost.
     // timed: polls; the end is only for a hang.
@@ -175,8 +173,7 @@ mod tests {
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id();
         assert_eq!(why_silent(pid), None);
-        // SAFETY: the id is that of a child that has not been waited for.
-        assert_eq!(unsafe { libc::kill(pid as i32, libc::SIGSTOP) }, 0);
+        kill_process(Pid::from_child(&child), Signal::STOP).unwrap();
         let end = Instant::now() + CHILD_PATIENCE;
         while why_silent(pid).is_none_or(|reason| !reason.contains("stopped")) {
             assert!(Instant::now() < end, "it does not stop");

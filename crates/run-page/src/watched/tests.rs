@@ -38,7 +38,7 @@ fn the_picture_has_every_loss_and_every_fault_with_its_words() {
         mark(15 * SECOND, "start node:2"),
         mark(39 * SECOND, "kill broker"),
     ];
-    let svg = WatchedChart::of(&watched(), 200, &marks)
+    let svg = WatchedChart::new(&watched(), 200, &marks)
         .unwrap()
         .to_string();
     assert!(
@@ -94,7 +94,7 @@ fn what_is_made_good_stands_on_what_came_live() {
     let mut of = watched();
     of.timeline.live[102..105].fill(0);
     of.timeline.made_good[102..105].fill(1_000);
-    let chart = WatchedChart::of(&of, 200, &[]).unwrap();
+    let chart = WatchedChart::new(&of, 200, &[]).unwrap();
     let titles: Vec<&str> = chart.stacks.iter().map(|stack| &*stack.title).collect();
     assert_eq!(
         titles,
@@ -115,7 +115,7 @@ fn the_line_ends_on_its_level_with_the_last_message() {
     // The last column of messages has one part of three.
     of.timeline.sent[364..].fill(0);
     of.timeline.live[364..].fill(0);
-    let chart = WatchedChart::of(&of, 200, &[]).unwrap();
+    let chart = WatchedChart::new(&of, 200, &[]).unwrap();
     let ends: Vec<&str> = chart.lanes[0].d.split(' ').collect();
     let heights: Vec<&str> = ends
         .iter()
@@ -131,7 +131,7 @@ fn the_line_ends_on_its_level_with_the_last_message() {
 
 #[test]
 fn a_line_has_a_gap_where_nothing_came() {
-    let chart = WatchedChart::of(&watched(), 200, &[]).unwrap();
+    let chart = WatchedChart::new(&watched(), 200, &[]).unwrap();
     assert_eq!(
         chart.lanes[3].d.matches('M').count(),
         2,
@@ -148,11 +148,11 @@ fn a_step_that_loses_nothing_and_a_record_that_is_broken_are_drawn() {
     quiet.timeline.lost_away = Vec::new();
     quiet.timeline.slowest_ns = vec![0; 400];
     quiet.timeline.tick_ns = 0;
-    let chart = WatchedChart::of(&quiet, 0, &[mark(u64::MAX, "kill broker")]).unwrap();
+    let chart = WatchedChart::new(&quiet, 0, &[mark(u64::MAX, "kill broker")]).unwrap();
     assert!(chart.stacks.is_empty() && chart.kinds.is_empty());
     assert!(!chart.to_string().contains("NaN"));
     quiet.timeline = Timeline::new(SECOND, 0);
-    assert!(WatchedChart::of(&quiet, 5, &[]).is_none());
+    assert!(WatchedChart::new(&quiet, 5, &[]).is_none());
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn names_of_faults_that_have_no_room_are_left_out() {
     let marks: Vec<FaultMark> = (0..9)
         .map(|n| mark(20 * SECOND + n, "terminate node:1"))
         .collect();
-    let svg = WatchedChart::of(&watched(), 200, &marks)
+    let svg = WatchedChart::new(&watched(), 200, &marks)
         .unwrap()
         .to_string();
     assert_eq!(svg.matches("class=\"fault-name\"").count(), MOST_NAMES);

@@ -84,7 +84,7 @@ impl Dice {
         self.0.up_to(times - 1) == 0
     }
 
-    pub(super) fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(super) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.0.up_to(all.len() as u64 - 1) as usize]
     }
 
@@ -98,7 +98,7 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
     let mut dice = Dice(Draws::new(seed, "plans"));
     let mut plan = Plan::new("ws://127.0.0.1:1/");
     plan.generator.seed = seed;
-    plan.generator.threads = dice.of(&[1, 1, 2, 2, 3, 4, 8]);
+    plan.generator.threads = dice.one_of(&[1, 1, 2, 2, 3, 4, 8]);
     // Drawn on every machine, so that a seed means the same plan on each that is able to carry it out.
     let (uring, own_clock) = (dice.once_in(2), dice.once_in(4));
     plan.generator.io = if uring { Io::Uring } else { Io::Epoll };
@@ -107,7 +107,7 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
         false => Timestamps::Kernel,
     };
     plan.connection.query = vec!["n={n}".to_owned()];
-    let mut processes = dice.of(&[1, 1, 1, 2, 2, 3]);
+    let mut processes = dice.one_of(&[1, 1, 1, 2, 2, 3]);
     // A busy machine must not give up what is under way.
     let (server, has_lines, time_out) = match dice.between(0, 99) {
         0 => {
@@ -162,7 +162,7 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
     let is_life = |life: fn(&Life) -> bool| plan.populations.iter().any(|of| life(&of.life));
     // What clients are that change rooms when a step ends shows in the next one.
     let one_in = match is_life(|life| matches!(life, Life::ChangesRoom(_))) {
-        true => dice.of(&[1, 1, 1, 3]),
+        true => dice.one_of(&[1, 1, 1, 3]),
         false => 3,
     };
     let steps = 1 + u32::from(dice.once_in(one_in));
@@ -173,7 +173,7 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
     };
     plan.clients = Clients::steps(first, dice.between(1, 9) as u32, Some(steps));
     // Each process has one at least.
-    plan.connection.at_once = dice.of(&[3, 7, 50]);
+    plan.connection.at_once = dice.one_of(&[3, 7, 50]);
     if dice.once_in(5) {
         plan.connection.compression = Some(Compression {
             server_no_context_takeover: dice.once_in(2),
@@ -183,7 +183,7 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
         });
     }
     if dice.once_in(5) {
-        plan.connection.fragment = Some(dice.of(&[16, 17, 100]));
+        plan.connection.fragment = Some(dice.one_of(&[16, 17, 100]));
     }
     let has_lines = pad(dice, plan);
     slow_down(plan, has_lines);
@@ -208,7 +208,10 @@ fn limit_returns(dice: &mut Dice, plan: &mut Plan) {
     let Some(Life::Cut(cut)) = cut.map(|of| of.life) else {
         return;
     };
-    let (percentile, ms) = (dice.of(&[50.0, 95.0, 100.0]), dice.of(&[50, 400, 2_000]));
+    let (percentile, ms) = (
+        dice.one_of(&[50.0, 95.0, 100.0]),
+        dice.one_of(&[50, 400, 2_000]),
+    );
     let Some(open) = plan.open_loop().filter(|_| dice.once_in(2)) else {
         return;
     };
@@ -229,7 +232,7 @@ fn encrypt(dice: &mut Dice, plan: &mut Plan) {
 
 /// A search for as many clients as the server is comfortable with.
 fn search(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
-    plan.audience = dice.of(&[Audience::Sender, Audience::Everyone]);
+    plan.audience = dice.one_of(&[Audience::Sender, Audience::Everyone]);
     let framework = speak(dice, plan);
     plan.message.padding = 64;
     plan.load = Load::closed(8, 8);
@@ -237,12 +240,12 @@ fn search(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
         of: SearchOf::Clients,
         first: dice.between(3, 9) as u32,
         tries: 1,
-        precision: dice.of(&[0.05, 0.3]),
+        precision: dice.one_of(&[0.05, 0.3]),
     });
     encrypt(dice, plan);
     OracleOptions {
         framework,
-        delay: Duration::from_millis(dice.of(&[5, 20])),
+        delay: Duration::from_millis(dice.one_of(&[5, 20])),
         members_only: true,
         comfortable: Some(dice.between(4, 40) as u32),
         ..OracleOptions::default()
@@ -255,12 +258,12 @@ fn connect(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
     let framework = speak(dice, plan);
     let steps = dice.between(1, 3) as u32;
     plan.clients = Clients::steps(clients(dice), dice.between(1, 9) as u32, Some(steps));
-    plan.connection.at_once = dice.of(&[3, 7, 50]);
-    let interval = Nanos::millis(dice.of(&[1_000, 2_000]));
+    plan.connection.at_once = dice.one_of(&[3, 7, 50]);
+    let interval = Nanos::millis(dice.one_of(&[1_000, 2_000]));
     plan.load = Load::Connect(Connect {
         rate: dice.once_in(2).then_some(200.0),
-        arrivals: dice.of(&[Arrivals::Constant, Arrivals::Poisson]),
-        hold: Nanos::millis(dice.of(&[300, 3_000])),
+        arrivals: dice.one_of(&[Arrivals::Constant, Arrivals::Poisson]),
+        hold: Nanos::millis(dice.one_of(&[300, 3_000])),
         ping_interval: interval,
         ping_timeout: interval,
     });
@@ -277,17 +280,17 @@ fn watch(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
     let framework = speak(dice, plan);
     let returns = Returns::draw(dice, plan);
     plan.clients = Clients::steps(clients(dice), 1, Some(1));
-    plan.connection.at_once = dice.of(&[3, 7, 50]);
+    plan.connection.at_once = dice.one_of(&[3, 7, 50]);
     if dice.once_in(5) {
         plan.connection.compression = Some(Compression::default());
     }
     if dice.once_in(5) {
-        plan.connection.fragment = Some(dice.of(&[16, 100]));
+        plan.connection.fragment = Some(dice.one_of(&[16, 100]));
     }
     let has_lines = pad(dice, plan);
     plan.load = Load::Watch(Watch {
-        rate: dice.of(&[20.0, 50.0, 400.0]),
-        duration: Nanos::millis(dice.of(&[500, 1_500])),
+        rate: dice.one_of(&[20.0, 50.0, 400.0]),
+        duration: Nanos::millis(dice.one_of(&[500, 1_500])),
         // Longer than any pause of a busy machine.
         patience: Nanos::secs(6),
     });
@@ -299,7 +302,7 @@ fn watch(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
 /// Thousands of clients, most of which leave, in small rooms, and tens of thousands of messages: fifty
 /// million pairs of a visit and a message, few of which are in one room.
 fn large(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
-    plan.audience = Audience::Room(Rooms::Members(dice.of(&[2, 3])));
+    plan.audience = Audience::Room(Rooms::Members(dice.one_of(&[2, 3])));
     plan.clients = Clients::steps(MOST_CLIENTS, 1, Some(1));
     plan.message.padding = 64;
     plan.generator.threads = 1;
@@ -338,11 +341,11 @@ fn audience(dice: &mut Dice) -> Audience {
     match dice.between(0, 8) {
         0 => Audience::Sender,
         1 | 2 => Audience::Everyone,
-        3 | 4 => Audience::Room(Rooms::Members(dice.of(&[1, 2, 3, 5, 10]))),
-        5 | 6 => Audience::Room(Rooms::Equal(dice.of(&[1, 2, 3, 7, 20, 50]))),
+        3 | 4 => Audience::Room(Rooms::Members(dice.one_of(&[1, 2, 3, 5, 10]))),
+        5 | 6 => Audience::Room(Rooms::Equal(dice.one_of(&[1, 2, 3, 7, 20, 50]))),
         _ => Audience::Room(Rooms::Zipf(Zipf {
-            rooms: dice.of(&[1, 4, 20, 100]),
-            exponent: dice.of(&[0.0, 1.0, 1.5]),
+            rooms: dice.one_of(&[1, 4, 20, 100]),
+            exponent: dice.one_of(&[0.0, 1.0, 1.5]),
         })),
     }
 }
@@ -371,7 +374,7 @@ fn speak(dice: &mut Dice, plan: &mut Plan) -> Framework {
         }
         1 => {
             plan.message.dialect = Dialect::Phoenix;
-            let version = dice.of(&["1.0.0", "2.0.0"]);
+            let version = dice.one_of(&["1.0.0", "2.0.0"]);
             plan.target
                 .url
                 .push_str(&format!("socket/websocket?vsn={version}"));
@@ -413,19 +416,19 @@ fn load(dice: &mut Dice, plan: &Plan) -> Load {
     if !leave && dice.once_in(2) {
         return Load::closed(dice.between(1, 16) as u32, dice.between(1, 200) as u32);
     }
-    let rate = dice.of(&[20.0, 100.0, 400.0]);
+    let rate = dice.one_of(&[20.0, 100.0, 400.0]);
     // Of those that leave, only what they missed for a second says that it was lost.
     let lasting = match leave {
-        true => dice.of(&[1_000, 3_000, 8_000]),
-        false => dice.of(&[300, 1_000]),
+        true => dice.one_of(&[1_000, 3_000, 8_000]),
+        false => dice.one_of(&[300, 1_000]),
     };
     open(dice, plan, rate, Nanos::millis(lasting))
 }
 
 fn open(dice: &mut Dice, plan: &Plan, rate: f64, duration: Nanos) -> Load {
     let ramp = dice.once_in(4).then(|| Ramp {
-        to: rate * dice.of(&[0.5, 2.0]),
-        over: Nanos(duration.ns() / dice.of(&[1, 2])),
+        to: rate * dice.one_of(&[0.5, 2.0]),
+        over: Nanos(duration.ns() / dice.one_of(&[1, 2])),
     });
     // A cut comes within the measurement.
     let is_cut = |of: &Population| matches!(of.life, Life::Cut(_));
@@ -455,7 +458,7 @@ fn pad(dice: &mut Dice, plan: &mut Plan) -> bool {
             plan.message.sizes = Some(Sizes::Uniform(Uniform { from, to }));
         }
         2 => return true,
-        _ => plan.message.padding = dice.of(&[64, 64, 200, 20_000]),
+        _ => plan.message.padding = dice.one_of(&[64, 64, 200, 20_000]),
     }
     false
 }
@@ -505,8 +508,8 @@ fn slow_down(plan: &mut Plan, has_lines: bool) {
 fn server(dice: &mut Dice, plan: &Plan, framework: Framework) -> OracleOptions {
     let mut server = OracleOptions {
         framework,
-        delay: Duration::from_millis(dice.of(&[5, 20, 50])),
-        result: Duration::from_millis(dice.of(&[0, 10])),
+        delay: Duration::from_millis(dice.one_of(&[5, 20, 50])),
+        result: Duration::from_millis(dice.one_of(&[0, 10])),
         members_only: !dice.once_in(4),
         ..OracleOptions::default()
     };
@@ -515,7 +518,7 @@ fn server(dice: &mut Dice, plan: &Plan, framework: Framework) -> OracleOptions {
         server.closes_door = Some(Duration::ZERO);
     }
     if lives().any(|life| matches!(life, Life::ChangesRoom(_))) && !dice.once_in(3) {
-        let (every, first) = (dice.of(&[2, 3, 17]), dice.between(0, 5));
+        let (every, first) = (dice.one_of(&[2, 3, 17]), dice.between(0, 5));
         server.ignored = Strikes { every, first };
     }
     if !dice.once_in(2) {
@@ -539,7 +542,7 @@ fn server(dice: &mut Dice, plan: &Plan, framework: Framework) -> OracleOptions {
 
 fn strikes(dice: &mut Dice) -> Strikes {
     Strikes {
-        every: dice.of(&[3, 17, 101]),
+        every: dice.one_of(&[3, 17, 101]),
         first: dice.between(0, 20),
     }
 }

@@ -25,7 +25,7 @@ impl Returns {
         if !dice.once_in(3) || to_itself || are_bytes(message) {
             return Self::BOTH;
         }
-        let [copy, result] = dice.of(&[[true, false], [false, true], [false, false]]);
+        let [copy, result] = dice.one_of(&[[true, false], [false, true], [false, false]]);
         match message.dialect {
             Dialect::Phoenix => {
                 let is_2 = plan.target.url.contains("vsn=2");

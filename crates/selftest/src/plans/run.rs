@@ -91,7 +91,7 @@ impl Folder {
     }
 
     /// A file of the case with this number.
-    fn of(&self, number: u64, name: &str) -> PathBuf {
+    fn file(&self, number: u64, name: &str) -> PathBuf {
         self.path.join(format!("{number}.{name}"))
     }
 }
@@ -142,10 +142,10 @@ impl Runner<'_> {
         let server = self.folder.start(case).map_err(Unmade::ServerOfPlan)?;
         let plan = self.folder.plan(case, &server);
         let (file, record) = (
-            self.folder.of(number, "toml"),
-            self.folder.of(number, "json"),
+            self.folder.file(number, "toml"),
+            self.folder.file(number, "json"),
         );
-        let told = self.folder.of(number, "txt");
+        let told = self.folder.file(number, "txt");
         let text = (self.write_plan)(&plan).map_err(Unmade::Unprintable)?;
         fs::write(&file, text)?;
         let _ = fs::remove_file(&record);

@@ -77,7 +77,7 @@ impl Case {
             .unless(unhindered),
             self.late_reads(),
         ];
-        let ledger = Ledger::of(&self.truth, step, SEED, Sends::Evenly(RATE.into()));
+        let ledger = Ledger::new(&self.truth, step, SEED, Sends::Evenly(RATE.into()));
         let planned = u64::from(RATE) * self.lasting.as_millis() as u64 / 1000;
         let mut held = ledger.hold(NAME, step, planned);
         held.extend(ledger.hold_open(NAME, step, self.lasting));

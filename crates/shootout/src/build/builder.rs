@@ -40,7 +40,7 @@ impl<'a> Builder<'a> {
     pub(super) fn build(mut self, force: bool, say: &mut dyn FnMut(&str)) -> Builds {
         say("looking for its tools");
         let survey = self.survey();
-        let sources = Sources::of(&self.order.entry.dir);
+        let sources = Sources::new(&self.order.entry.dir);
         let mut stamps: BTreeMap<String, Stamp> = BTreeMap::new();
         for variant in self.order.variants {
             let missing = survey.missing(variant);
@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
             ..
         } = self.order;
         let log = |number| self.log(&format!("probe-{number}.log"));
-        Survey::of(manifest, variants, &entry.dir, log, interrupt)
+        Survey::new(manifest, variants, &entry.dir, log, interrupt)
     }
 
     /// The variants that are built together with those of `rebuilt`, which are among them.

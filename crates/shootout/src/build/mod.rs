@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// The fingerprint of a server's sources, build outputs left out; `None` when they cannot be read.
 pub(crate) fn fingerprint(dir: &Path) -> Option<String> {
-    stamp::Sources::of(dir).text()
+    stamp::Sources::new(dir).text()
 }
 
 /// The fingerprint of the sources of which a variant was built last; empty where that is not known.
@@ -92,7 +92,7 @@ pub struct Builds(pub Vec<(String, BuildOutcome)>);
 
 impl Builds {
     /// What became of the variant of that name; `None` when it was not asked for.
-    pub fn of(&self, variant: &str) -> Option<&BuildOutcome> {
+    pub fn outcome(&self, variant: &str) -> Option<&BuildOutcome> {
         let found = self.0.iter().find(|(name, _)| name == variant);
         found.map(|(_, outcome)| outcome)
     }

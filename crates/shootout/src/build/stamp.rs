@@ -45,7 +45,7 @@ impl Print {
 }
 
 impl Sources {
-    pub(super) fn of(dir: &Path) -> Self {
+    pub(super) fn new(dir: &Path) -> Self {
         Self(files(dir))
     }
 
@@ -124,7 +124,7 @@ mod tests {
         write("main.c", "one");
         write(".gitignore", "*.o\n");
         let fingerprint = |tool| {
-            Sources::of(dir.path())
+            Sources::new(dir.path())
                 .with([tool], PathBuf::new())
                 .fingerprint
         };

@@ -51,7 +51,7 @@ pub(super) fn check(context: &Context<'_>, mut dirs: Vec<PathBuf>) -> Result<Exi
 fn runs(project: &Project, dirs: Vec<PathBuf>) -> Result<Vec<PathBuf>, Refusal> {
     let mut all = Vec::new();
     for dir in dirs {
-        about::read(&dir).map_err(Refusal::of)?;
+        about::read(&dir).map_err(Refusal::from_error)?;
         let runs = records::runs(&dir).map_err(|error| unreadable(project, &dir, &error))?;
         match runs.is_empty() {
             true => all.push(dir),
@@ -64,6 +64,6 @@ fn runs(project: &Project, dirs: Vec<PathBuf>) -> Result<Vec<PathBuf>, Refusal> 
 fn unreadable(project: &Project, dir: &Path, error: &io::Error) -> Refusal {
     let shown = project.shown(dir);
     Refusal::new(format!(
-        "{shown}: cannot read this result directory: {error}"
+        "{shown}: cannot read this result directory: {error}; `shootout run` makes one"
     ))
 }

@@ -116,7 +116,7 @@ impl Context<'_> {
     /// What these variants of a server need, and whether it is there.
     fn survey(&self, wanted: &Wanted<'_>) -> Survey {
         let log = self.project.cache().join("logs/probe.log");
-        Survey::of(
+        Survey::new(
             wanted.manifest,
             &wanted.variants,
             &wanted.entry.dir,

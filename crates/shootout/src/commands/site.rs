@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::exit::Exit;
+use crate::progress;
 use board::site::{self, Sources};
 use project::Refusal;
 use std::path::PathBuf;
@@ -18,7 +19,13 @@ pub(super) fn site(
         project,
         results: &results,
     };
-    let summary = site::write(&sources, &out).map_err(|error| Refusal::new(error.to_string()))?;
+    let busy = progress::busy(&format!(
+        "reading {} and writing pages, which takes about half a minute",
+        project.shown(&results)
+    ));
+    let written = site::write(&sources, &out);
+    busy.finish_and_clear();
+    let summary = written.map_err(|error| Refusal::new(error.to_string()))?;
     for warning in &summary.warnings {
         anstream::eprintln!("shootout: {warning}");
     }

@@ -28,7 +28,7 @@ impl Bench<'_> {
             });
             self.built.insert(server.clone(), builds);
         }
-        match self.built[server].of(&variant.name) {
+        match self.built[server].outcome(&variant.name) {
             Some(Ok(built)) => Ok(built.clone()),
             Some(Err(error)) => Err(self.not_built(error)),
             None => Err(Trouble::interrupted()),

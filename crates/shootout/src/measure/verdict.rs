@@ -22,7 +22,8 @@ pub(super) fn verdict(
     faults: &[FaultDone],
     log_tail: Option<String>,
 ) -> Result<(), Trouble> {
-    if ended.interrupted {
+    // A generator that was done before the wish reached it has measured its row.
+    if ended.interrupted && code(ended) != Some(MEASURED) {
         return Err(Trouble::interrupted());
     }
     if let Some(crash) = stopped.crash() {
@@ -101,8 +102,7 @@ fn measured(ended: &Ended) -> Result<&RunRecord, Trouble> {
             format!("the generator reported nothing for two minutes and was ended{said}"),
         ));
     }
-    let code = ended.status.and_then(|status| status.code());
-    match (&ended.record, code) {
+    match (&ended.record, code(ended)) {
         (Some(record), Some(MEASURED | NO_STEP | INVALID)) => Ok(record),
         _ => {
             let how = ended
@@ -119,11 +119,14 @@ fn measured(ended: &Ended) -> Result<&RunRecord, Trouble> {
 /// What the generator said with its exit code.
 fn called_invalid(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
     let outcome = &record.outcome;
-    let code = ended.status.and_then(|status| status.code());
-    match code == Some(INVALID) && outcome.end != End::ConnectFailed {
+    match code(ended) == Some(INVALID) && outcome.end != End::ConnectFailed {
         true => Err(Trouble::new(Status::Faulty, &outcome.detail)),
         false => Ok(()),
     }
+}
+
+fn code(ended: &Ended) -> Option<i32> {
+    ended.status.and_then(|status| status.code())
 }
 
 #[cfg(test)]

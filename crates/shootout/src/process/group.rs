@@ -4,6 +4,11 @@
 //! The group dies with this program: the leader by its parent-death signal, the rest by the guardian.
 
 use crate::sample::cpus::pin_current;
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getpid, getppid, getrlimit, kill_process_group,
+    set_child_subreaper, set_parent_process_death_signal, setrlimit, setsid,
+};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -18,7 +23,7 @@ const POLL: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Group {
     child: Child,
-    id: i32,
+    id: Pid,
     status: Option<ExitStatus>,
 }
 
@@ -31,28 +36,29 @@ impl Group {
     /// Those of [`Command::spawn`], and the system calls made in the child.
     pub fn spawn(command: &mut Command, cpus: &[usize]) -> io::Result<Self> {
         let cpus = cpus.to_vec();
-        let parent = std::process::id();
+        let parent = getpid();
+        let prepare = move || {
+            setsid()?;
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            if getppid() != Some(parent) {
+                return Err(Errno::SRCH.into());
+            }
+            if !cpus.is_empty() {
+                pin_current(&cpus)?;
+            }
+            let maximum = getrlimit(Resource::Nofile).maximum;
+            let raised = Rlimit {
+                current: maximum,
+                maximum,
+            };
+            Ok(setrlimit(Resource::Nofile, raised)?)
+        };
         // SAFETY: the closure runs between fork and exec and makes only async-signal-safe calls
         // on values that were made before the fork.
-        unsafe {
-            command.pre_exec(move || {
-                check(libc::setsid())?;
-                check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-                if libc::getppid() as u32 != parent {
-                    return Err(io::Error::from_raw_os_error(libc::ESRCH));
-                }
-                if !cpus.is_empty() {
-                    pin_current(&cpus)?;
-                }
-                let mut limit = std::mem::zeroed::<libc::rlimit>();
-                check(libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit))?;
-                limit.rlim_cur = limit.rlim_max;
-                check(libc::setrlimit(libc::RLIMIT_NOFILE, &limit))
-            });
-        }
+        unsafe { command.pre_exec(prepare) };
         let child = command.spawn()?;
-        let id = child.id() as i32;
-        alive().insert(id);
+        let id = Pid::from_child(&child);
+        alive().insert(id.as_raw_pid());
         Ok(Self {
             child,
             id,
@@ -62,7 +68,7 @@ impl Group {
 
     /// Process id of the leader, which is the id of its group and session too.
     pub fn id(&self) -> u32 {
-        self.id as u32
+        self.child.id()
     }
 
     /// The child, for its pipes.
@@ -90,14 +96,13 @@ impl Group {
     }
 
     /// Sends a signal to the whole group.
-    pub fn signal(&self, signal: i32) {
-        // SAFETY: plain system call.
-        unsafe { libc::kill(-self.id, signal) };
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.id, signal);
     }
 
     /// Ends the group at once and waits for the leader.
     pub fn kill(&mut self) {
-        self.signal(libc::SIGKILL);
+        self.signal(Signal::KILL);
         if self.status.is_none() {
             self.status = self.child.wait().ok();
         }
@@ -109,32 +114,24 @@ impl Drop for Group {
         if self.exited().is_none() {
             self.kill();
         }
-        alive().remove(&self.id);
+        alive().remove(&self.id.as_raw_pid());
     }
 }
 
 /// Kills every group that is still alive. Called before the program exits at once.
 pub fn kill_all() {
-    for id in alive().iter() {
-        // SAFETY: plain system call.
-        unsafe { libc::kill(-id, libc::SIGKILL) };
+    for id in alive().iter().copied().filter_map(Pid::from_raw) {
+        let _ = kill_process_group(id, Signal::KILL);
     }
 }
 
 /// Makes orphans of this program's children its own children instead of init's, so that they
 /// are found and reaped.
 pub fn become_subreaper() {
-    // SAFETY: plain system call; where it fails orphans are still found by their session.
-    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    // Where it fails orphans are still found by their session.
+    let _ = set_child_subreaper(Some(getpid()));
 }
 
 fn alive() -> std::sync::MutexGuard<'static, BTreeSet<i32>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn check(result: libc::c_int) -> io::Result<()> {
-    if result == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
 }

@@ -5,14 +5,19 @@
 //! its environment is still a child of the guardian. Only the death of the guardian itself is not
 //! covered: then the worker ends as at SIGTERM.
 
+use super::group::become_subreaper;
 use super::leftover;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpgrp, getpid, getppid, kill_process,
+    set_parent_process_death_signal, setpgid, wait, waitpid,
+};
 use std::io::{self, PipeReader, Read as _};
-use std::os::fd::AsRawFd as _;
 use std::ptr;
 use std::time::{Duration, Instant};
 
 /// Signals that ask for an end and are passed on.
-const PASSED: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+const PASSED: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
 /// How often the guardian looks at those above and below it.
 const TICK_MS: i32 = 200;
 /// Longest time that killed processes are waited for: one of another user cannot be killed.
@@ -27,38 +32,31 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub fn guard() -> io::Result<Option<u8>> {
     let before = block()?;
     let (above, held) = io::pipe()?;
-    // SAFETY: plain system call.
-    let group = unsafe { libc::getpgrp() };
-    let guardian = fork()?;
-    if guardian != 0 {
+    let group = getpgrp();
+    if let Some(guardian) = fork()? {
         drop(above);
         let code = wait_for(guardian);
         drop(held);
         return Ok(Some(code));
     }
     drop(held);
-    // SAFETY: plain system calls. What is sent to the user's process group is not for the guardian.
-    unsafe {
-        libc::setpgid(0, 0);
-        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
-    }
-    let guardian = std::process::id();
-    let worker = fork()?;
-    if worker != 0 {
+    // What is sent to the user's process group is not for the guardian.
+    let _ = setpgid(None, None);
+    become_subreaper();
+    let guardian = getpid();
+    if let Some(worker) = fork()? {
         leave_the_terminal();
         let code = watch(worker, above);
         kill_all_children();
         std::process::exit(i32::from(code));
     }
     drop(above);
-    // SAFETY: plain system calls on a mask that `block` filled.
-    unsafe {
-        libc::setpgid(0, group);
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
-        if libc::getppid() as u32 != guardian {
-            libc::raise(libc::SIGTERM);
-        }
+    let _ = setpgid(None, Some(group));
+    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+    // SAFETY: the mask is one that `block` filled.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
+    if getppid() != Some(guardian) {
+        let _ = kill_process(getpid(), Signal::TERM);
     }
     Ok(None)
 }
@@ -81,25 +79,26 @@ fn awaited() -> libc::sigset_t {
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
-        for signal in PASSED.into_iter().chain([libc::SIGCHLD]) {
-            libc::sigaddset(&raw mut set, signal);
+        for signal in PASSED.into_iter().chain([Signal::CHILD]) {
+            libc::sigaddset(&raw mut set, signal.as_raw());
         }
         set
     }
 }
 
-fn fork() -> io::Result<i32> {
+/// The child's id in the parent, none in the child.
+fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: there is one thread, so that the child has all of this process.
     let id = unsafe { libc::fork() };
     if id == -1 {
         return Err(io::Error::last_os_error());
     }
-    Ok(id)
+    Ok(Pid::from_raw(id))
 }
 
 /// A signal that has come within a tick, and whether a process sent it and not the terminal, which
 /// sends to the whole group.
-fn signal() -> Option<(i32, bool)> {
+fn signal() -> Option<(Signal, bool)> {
     let set = awaited();
     let tick = libc::timespec {
         tv_sec: 0,
@@ -109,80 +108,77 @@ fn signal() -> Option<(i32, bool)> {
     unsafe {
         let mut info: libc::siginfo_t = std::mem::zeroed();
         let signal = libc::sigtimedwait(&raw const set, &raw mut info, &raw const tick);
-        (signal > 0).then_some((signal, info.si_code <= 0))
+        Some((Signal::from_named_raw(signal)?, info.si_code <= 0))
     }
 }
 
 /// The process that the user started: all that it does.
-fn wait_for(guardian: i32) -> u8 {
+fn wait_for(guardian: Pid) -> u8 {
     loop {
         if let Some((signal, true)) = signal()
             && PASSED.contains(&signal)
         {
-            // SAFETY: plain system call; the guardian has not been waited for.
-            unsafe { libc::kill(guardian, signal) };
+            // It has not been waited for, so that its number is still its own.
+            let _ = kill_process(guardian, signal);
         }
-        if let Some((_, code)) = reap(guardian) {
+        if let Some((_, code)) = reap(Some(guardian)) {
             return code;
         }
     }
 }
 
 /// The guardian: until the worker or the process above has ended.
-fn watch(worker: i32, mut above: PipeReader) -> u8 {
+fn watch(worker: Pid, mut above: PipeReader) -> u8 {
     loop {
         if let Some((signal, _)) = signal()
             && PASSED.contains(&signal)
         {
-            // SAFETY: plain system call; the worker has not been waited for.
-            unsafe { libc::kill(worker, signal) };
+            let _ = kill_process(worker, signal);
         }
-        while let Some((ended, code)) = reap(-1) {
+        while let Some((ended, code)) = reap(None) {
             if ended == worker {
                 return code;
             }
         }
-        let mut pipe = libc::pollfd {
-            fd: above.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        // SAFETY: one valid pollfd.
-        let told = unsafe { libc::poll(&raw mut pipe, 1, 0) };
-        if told == 1 && above.read(&mut [0]).is_ok_and(|read| read == 0) {
-            return 128 + libc::SIGKILL as u8;
+        let now = Timespec::default();
+        let told = poll(&mut [PollFd::new(&above, PollFlags::IN)], Some(&now));
+        if told == Ok(1) && above.read(&mut [0]).is_ok_and(|read| read == 0) {
+            return exit_code(Signal::KILL.as_raw());
         }
     }
 }
 
-/// A child that has ended (this one, or any with -1), and the exit code that stands for its end.
-fn reap(which: i32) -> Option<(i32, u8)> {
-    let mut status = 0;
-    // SAFETY: the status is a valid integer.
-    let ended = unsafe { libc::waitpid(which, &raw mut status, libc::WNOHANG) };
-    if ended <= 0 {
-        return None;
-    }
-    let code = if libc::WIFEXITED(status) {
-        libc::WEXITSTATUS(status)
-    } else {
-        128 + libc::WTERMSIG(status)
+/// A child that has ended (this one, or any), and the exit code that stands for its end.
+fn reap(which: Option<Pid>) -> Option<(Pid, u8)> {
+    let ended = match which {
+        Some(_) => waitpid(which, WaitOptions::NOHANG),
+        None => wait(WaitOptions::NOHANG),
     };
-    Some((ended, code as u8))
+    let (ended, status) = ended.ok()??;
+    let code = match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => code as u8,
+        (None, signal) => exit_code(signal.unwrap_or_default()),
+    };
+    Some((ended, code))
+}
+
+/// That of a process that a signal ended, as shells have it.
+const fn exit_code(signal: i32) -> u8 {
+    128 + signal as u8
 }
 
 /// Kills the children until there is none: those of a child that is killed become ours.
 fn kill_all_children() {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
-        while reap(-1).is_some() {}
+        while reap(None).is_some() {}
         let children = leftover::children();
         if children.is_empty() {
             return;
         }
-        for child in children {
-            // SAFETY: plain system call; a child that was not waited for keeps its number.
-            unsafe { libc::kill(child, libc::SIGKILL) };
+        for child in children.into_iter().filter_map(Pid::from_raw) {
+            // A child that was not waited for keeps its number.
+            let _ = kill_process(child, Signal::KILL);
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -4,6 +4,7 @@
 //! that made its own session and cleared its environment is missed.
 
 use procfs::process::{Process, all_processes};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::ffi::OsStr;
 use std::time::Duration;
 
@@ -56,16 +57,15 @@ pub fn is_of_another_program(pid: u32) -> bool {
 }
 
 /// Sends these processes a signal.
-pub fn signal(processes: &[Leftover], signal: i32) {
-    for process in processes {
-        // SAFETY: plain system call.
-        unsafe { libc::kill(process.pid, signal) };
+pub fn signal(processes: &[Leftover], signal: Signal) {
+    for pid in processes.iter().filter_map(|of| Pid::from_raw(of.pid)) {
+        let _ = kill_process(pid, signal);
     }
 }
 
 /// Kills these processes and reaps those that have become our children.
 pub fn kill(leftovers: &[Leftover]) {
-    signal(leftovers, libc::SIGKILL);
+    signal(leftovers, Signal::KILL);
     for leftover in leftovers {
         await_death(leftover.pid);
     }
@@ -89,11 +89,11 @@ pub fn reap(session: u32) {
 /// counts as dead before its last thread has gone, and cannot be reaped until then.
 fn await_death(pid: i32) {
     for _ in 0..100 {
-        // SAFETY: the null pointer says that the status is not wanted; waiting for a process that
-        // is not ours fails harmlessly.
-        let reaped = unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
-        if reaped > 0 || reaped < 0 && !is_alive(pid) {
-            return;
+        // Waiting for a process that is not ours fails harmlessly.
+        match waitpid(Pid::from_raw(pid), WaitOptions::NOHANG) {
+            Ok(Some(_)) => return,
+            Err(_) if !is_alive(pid) => return,
+            _ => {}
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -482,7 +482,7 @@ fn each_variant_is_a_row_for_each_way_that_fits_it() {
                 ..proxy.clone()
             },
         };
-        Ways::of(options, |_| Ok(folder.clone())).unwrap()
+        Ways::new(options, |_| Ok(folder.clone())).unwrap()
     };
     let mut entries = [
         entry("go-example", &["a", "secure"]),

@@ -23,7 +23,7 @@ impl Ways {
     ///
     /// # Errors
     /// When there is no such proxy, or its manifest cannot be read.
-    pub fn of(
+    pub fn new(
         options: &RunOptions,
         find: impl Fn(&str) -> Result<ProxyFolder, Refusal>,
     ) -> Result<Self, Refusal> {

@@ -7,6 +7,8 @@
 //! measured with one core less. A single core is not split.
 
 use record::Environment;
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs;
 use std::io;
 
@@ -24,20 +26,14 @@ pub fn split(allowed: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
 /// `EINVAL` when no processor is named or one has too high a number; else what
 /// sched_setaffinity(2) says.
 pub fn pin_current(cpus: &[usize]) -> io::Result<()> {
-    // SAFETY: an all-zero cpu_set_t is a valid empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let mut set = CpuSet::new();
     for &cpu in cpus {
-        if cpu >= libc::CPU_SETSIZE as usize {
-            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(Errno::INVAL.into());
         }
-        // SAFETY: the index is below CPU_SETSIZE.
-        unsafe { libc::CPU_SET(cpu, &mut set) };
+        set.set(cpu);
     }
-    // SAFETY: `set` outlives the call, and its size is the one given.
-    if unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// The calling thread, and what it starts meanwhile, confined to some cores until this is dropped.

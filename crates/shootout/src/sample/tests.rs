@@ -1,6 +1,7 @@
 //! The sampler against real processes and sockets.
 
 use super::*;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
@@ -36,8 +37,7 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // SAFETY: kill takes numbers only; the group is the one opened by this child.
-        unsafe { libc::kill(-(self.0.id() as i32), libc::SIGKILL) };
+        let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
         let _ = self.0.wait();
     }
 }

@@ -3,9 +3,10 @@
 //! The lock is the kernel's (flock): it goes with the process that holds it, so that a killed run
 //! leaves none behind.
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
 const FILE: &str = ".lock";
@@ -27,11 +28,9 @@ pub(super) fn lock(dir: &Path) -> Result<File, Locked> {
         .write(true)
         .open(dir.join(FILE))
         .map_err(Locked::Unwritable)?;
-    // SAFETY: the descriptor is open; the call touches no memory.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == -1 {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::WouldBlock {
-            return Err(Locked::Unwritable(error));
+    if let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        if error != Errno::WOULDBLOCK {
+            return Err(Locked::Unwritable(error.into()));
         }
         let mut holder = String::new();
         let read = file.read_to_string(&mut holder);

@@ -242,14 +242,14 @@ impl Server {
         let readiness = match what {
             FaultPart::Node(number) => {
                 let target = self.asked[number as usize - 1].clone();
-                Readiness::of(who, patience, move || is_ready(&target))
+                Readiness::new(who, patience, move || is_ready(&target))
             }
             FaultPart::Proxy => {
                 let front = self.front.as_ref().ok_or(DeedError::NotThere(what))?;
                 let target = front.asked.0.clone();
-                Readiness::of(who, patience, move || is_ready(&target))
+                Readiness::new(who, patience, move || is_ready(&target))
             }
-            _ => Readiness::of(who, patience, move || match port::listening(&place, port) {
+            _ => Readiness::new(who, patience, move || match port::listening(&place, port) {
                 true => Ok(()),
                 false => Err("no connection was accepted".into()),
             }),
@@ -282,7 +282,7 @@ fn is_ready(target: &Target) -> Result<(), String> {
 
 impl Readiness {
     /// Asks on a thread until the answer is yes or the time is over.
-    fn of(
+    fn new(
         who: String,
         patience: Duration,
         ask: impl Fn() -> Result<(), String> + Send + 'static,

@@ -7,6 +7,7 @@ use super::stop::Stopped;
 use super::{LOG_LINES, port};
 use crate::network::Location;
 use crate::process::{COOKIE, Group, describe_exit, kill, marked, reap, signal, tail};
+use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -130,12 +131,12 @@ impl Part {
 
     /// Has it stand still, with all that it started.
     pub(super) fn freeze(&mut self) {
-        self.send(libc::SIGSTOP);
+        self.send(Signal::STOP);
         self.condition = Condition::Frozen;
     }
 
     pub(super) fn thaw(&mut self) {
-        self.send(libc::SIGCONT);
+        self.send(Signal::CONT);
         self.condition = Condition::Up;
     }
 
@@ -145,13 +146,13 @@ impl Part {
             self.thaw();
         }
         self.condition = Condition::Felled;
-        self.group.signal(libc::SIGTERM);
+        self.group.signal(Signal::TERM);
     }
 
     /// Kills it with all that it started. From now on that it has gone is no crash.
     pub(super) fn fell(&mut self) {
         self.condition = Condition::Felled;
-        self.send(libc::SIGKILL);
+        self.send(Signal::KILL);
     }
 
     /// Whether nothing of it runs any more.
@@ -165,9 +166,9 @@ impl Part {
     }
 
     /// Sends a signal to its group, and to what it started in others.
-    fn send(&self, number: i32) {
-        self.group.signal(number);
-        signal(&marked(self.group.id(), &self.cookie), number);
+    fn send(&self, what: Signal) {
+        self.group.signal(what);
+        signal(&marked(self.group.id(), &self.cookie), what);
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -224,7 +225,7 @@ impl Part {
             if self.is_frozen() {
                 self.thaw();
             }
-            self.group.signal(libc::SIGTERM);
+            self.group.signal(Signal::TERM);
             if self.group.wait_until(deadline).is_none() {
                 killed_after = Some(self.launch.grace);
                 self.group.kill();

@@ -240,8 +240,7 @@ fn sudo() -> Option<String> {
 }
 
 fn is_root() -> bool {
-    // SAFETY: plain system call that cannot fail.
-    unsafe { libc::geteuid() == 0 }
+    rustix::process::geteuid().is_root()
 }
 
 fn find(program: &str) -> Option<PathBuf> {

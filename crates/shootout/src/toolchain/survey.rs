@@ -12,7 +12,7 @@ pub struct Survey(Vec<(Scope, Probed)>);
 impl Survey {
     /// Probes every requirement of `manifest`, in the folder `dir`, that concerns one of
     /// `variants`. What the n-th probe says is left in `log(n)`.
-    pub fn of(
+    pub fn new(
         manifest: &Manifest,
         variants: &[String],
         dir: &Path,

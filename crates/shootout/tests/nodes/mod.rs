@@ -142,8 +142,8 @@ fn a_node_that_a_fault_kills_is_no_crash_and_comes_back_where_it_was() {
 fn a_node_that_ends_by_itself_is_a_crash() {
     let fixture = cluster();
     let mut server = fixture.start(60_000).unwrap();
-    // SAFETY: plain system call; the process is a child of this one.
-    unsafe { libc::kill(child_of(server.pids()[1]) as i32, libc::SIGKILL) };
+    let child = child_of(server.pids()[1]) as i32;
+    kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
     support::eventually("the death is seen", || server.death().is_some());
     let death = server.death().unwrap().to_string();
     assert_eq!(death, "node 2 ended by itself: exit code 137");

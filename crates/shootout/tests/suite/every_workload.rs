@@ -1,7 +1,7 @@
 //! `shootout run` with several workloads, end to end, with the real load generator: a folder of plans
 //! is all that it knows of them.
 
-use crate::support::{Done, Project, SHORT, Server, eventually};
+use crate::support::{Done, Project, SHORT, Server, eventually, interrupt};
 use record::{Measurement, Status};
 use std::fs;
 
@@ -134,8 +134,7 @@ fn an_interrupt_keeps_what_was_measured_and_resume_goes_on_with_the_next_workloa
         let log = "out/logs/go-example.default.two.text.1.generator.log";
         project.path(log).exists()
     });
-    // SAFETY: plain system call; the child has not been waited for.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    interrupt(&child);
     eventually("it ends", || child.try_wait().unwrap().is_some());
     let done = Done::from(child.wait_with_output().unwrap());
     done.expect(130, &["interrupted, 1 of 2 rows are left", "one over JSON"]);

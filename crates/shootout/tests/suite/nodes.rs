@@ -2,7 +2,7 @@
 //! to end with the real load generator.
 
 use crate::proxies;
-use crate::support::{Done, Project, Server, eventually, running};
+use crate::support::{Done, Project, Server, eventually, interrupt, running};
 use record::{Claim, Measurement, Status};
 use std::fs;
 use std::process::Child;
@@ -260,8 +260,7 @@ fn stopped(word: &str) -> usize {
 fn an_interrupt_ends_frozen_parts_too() {
     let project = nodes("");
     let mut child = frozen(&project);
-    // SAFETY: plain system call; the child has not been waited for.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    interrupt(&child);
     eventually("it ends", || child.try_wait().unwrap().is_some());
     let done = Done::from(child.wait_with_output().unwrap());
     done.expect(130, &[]);

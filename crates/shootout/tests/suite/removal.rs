@@ -99,12 +99,12 @@ fn a_folder_that_goes_leaves_one_line_behind_and_one_that_comes_is_told_by_its_n
     let all = servers();
     // What differs between the table and these servers, and which of them it does not have.
     let compared = |servers: &[ServerFolder]| {
-        let page = Page::of(farm.path()).unwrap().unwrap();
+        let page = Page::new(farm.path()).unwrap().unwrap();
         let found = page.compared(servers).unwrap();
         (found.drift, found.unknown)
     };
     let written = |servers: &[ServerFolder]| {
-        let page = Page::of(farm.path()).unwrap().unwrap();
+        let page = Page::new(farm.path()).unwrap().unwrap();
         page.write(servers).unwrap();
         fs::read_to_string(page.path()).unwrap()
     };

@@ -1,7 +1,7 @@
 //! `shootout run`, end to end, with the real load generator: what is written, what is kept, and
 //! what is said when rows fail.
 
-use crate::support::{BOTH, CORRECT, Done, Project, SHORT, Server, eventually};
+use crate::support::{BOTH, CORRECT, Done, Project, SHORT, Server, eventually, interrupt};
 use record::{CheckVerdict, Status};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -240,8 +240,7 @@ fn an_interrupted_run_keeps_what_it_has_and_resume_does_the_rest() {
             .path("out/logs/b-second.default.broadcast.text.1.generator.log")
             .exists()
     });
-    // SAFETY: plain system call.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    interrupt(&child);
     eventually("it ends", || child.try_wait().unwrap().is_some());
     let done = Done::from(child.wait_with_output().unwrap());
     done.expect(
@@ -293,8 +292,7 @@ fn the_second_interrupt_ends_everything_at_once() {
         std::thread::sleep(Duration::from_millis(300));
         let ended = child.try_wait().unwrap().is_some();
         if !ended {
-            // SAFETY: plain system call; the child has not been waited for.
-            unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+            interrupt(&child);
         }
         ended
     });

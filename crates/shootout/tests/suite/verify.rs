@@ -271,8 +271,7 @@ fn an_interrupt_ends_all_that_are_verified_side_by_side() {
     let child = project.spawn("verify --jobs 3");
     let started = || fs::read_dir(project.path("started")).unwrap().count();
     crate::support::eventually("three servers run", || started() == names.len());
-    // SAFETY: plain system call on a child that has not been waited for.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    crate::support::interrupt(&child);
     let done = crate::support::Done::from(child.wait_with_output().unwrap());
     done.expect(130, &[]);
     assert_eq!(crate::support::running(&mark), 0);

@@ -4,6 +4,7 @@
 pub(crate) mod machine;
 
 use record::{Json, Measurement, measurement_schema};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -260,6 +261,11 @@ impl Done {
         }
         self
     }
+}
+
+/// As Ctrl-C does.
+pub(crate) fn interrupt(child: &Child) {
+    kill_process(Pid::from_child(child), Signal::INT).unwrap();
 }
 
 /// Waits until `condition` holds.

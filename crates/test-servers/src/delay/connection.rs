@@ -138,7 +138,7 @@ impl Connection {
             }
             Some(request) => {
                 self.state = State::Open(Decoder::new(Sender::Client, MAX_MESSAGE));
-                let speech = Speech::of(self.framework, &request);
+                let speech = Speech::new(self.framework, &request);
                 self.speaker = Speaker {
                     speech,
                     member: speech.is_member_at_once(),

@@ -179,7 +179,7 @@ impl Reactor {
         for asked in std::mem::take(&mut self.round.asked) {
             self.topics.change(&asked);
             let subscribers = match asked.what {
-                What::Publish => self.topics.of(&asked.topic),
+                What::Publish => self.topics.subscribers(&asked.topic),
                 What::Subscribe | What::Unsubscribe => &[],
             };
             let messages = subscribers.iter().map(|index| (*index, &asked.message));

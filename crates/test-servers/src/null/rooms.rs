@@ -62,7 +62,7 @@ impl Topics {
     }
 
     /// The subscribers of a topic.
-    pub(super) fn of(&self, topic: &[u8]) -> &[usize] {
+    pub(super) fn subscribers(&self, topic: &[u8]) -> &[usize] {
         self.subscribers.get(topic).map_or(&[], Vec::as_slice)
     }
 

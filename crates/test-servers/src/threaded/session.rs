@@ -49,7 +49,7 @@ pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, behaviour: &d
         wire.finish();
         return;
     }
-    let speech = Speech::of(behaviour.framework(), &head);
+    let speech = Speech::new(behaviour.framework(), &head);
     let peer = Arc::new(Peer::new(id, Arc::clone(wire), speech));
     hub.join(&peer, &[upgrade.answer, speech.greeting()].concat());
     behaviour.opened(&peer);

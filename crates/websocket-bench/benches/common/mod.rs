@@ -23,7 +23,7 @@ pub(crate) fn option(name: &str) -> Option<String> {
 
 /// The middle one; of an even number, the upper of the two.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
-    Spread::of(values).median
+    Spread::new(values).median
 }
 
 /// The rounds of a figure.
@@ -36,7 +36,7 @@ pub(crate) struct Spread {
 impl Spread {
     /// # Panics
     /// Where there is no round.
-    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn new(values: impl Iterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
         Self {

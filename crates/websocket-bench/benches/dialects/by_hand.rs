@@ -77,7 +77,7 @@ pub(crate) struct Known {
 impl Known {
     /// # Panics
     /// When the message does not hold the stamp.
-    pub(crate) fn of(message: &[u8], stamp: u64) -> Self {
+    pub(crate) fn new(message: &[u8], stamp: u64) -> Self {
         let stamp = format!("{stamp:016x}");
         let mut places = message.windows(stamp.len());
         let at = places.position(|place| place == stamp.as_bytes());

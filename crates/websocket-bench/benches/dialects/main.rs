@@ -162,7 +162,7 @@ fn understanding(rounds: usize) {
         let mut file = Recogniser::new(&plan);
         let messages = case.messages(&padding);
         file.learn(&messages[1]);
-        let known = Known::of(&messages[1], 1);
+        let known = Known::new(&messages[1], 1);
         let round = |_| {
             [
                 whole_ns(server.addr(), case.audience),
@@ -174,9 +174,9 @@ fn understanding(rounds: usize) {
         };
         let rounds: Vec<[f64; 5]> = (0..rounds).map(round).collect();
         let each = |at: usize| median(rounds.iter().map(|round| round[at]));
-        let parsed = Spread::of(rounds.iter().map(|round| round[3] / round[4]));
+        let parsed = Spread::new(rounds.iter().map(|round| round[3] / round[4]));
         let with_code = |[whole, file, code, ..]: &[f64; 5]| whole - file + code;
-        let whole = Spread::of(rounds.iter().map(|round| round[0] / with_code(round)));
+        let whole = Spread::new(rounds.iter().map(|round| round[0] / with_code(round)));
         println!(
             "| {} | {:.0} ns | {:.0} ns | {:.0} ns | {whole} | {:.0} ns | {:.0} ns | {parsed} |",
             case.name,
@@ -207,7 +207,7 @@ fn socket_io(rounds: usize) {
     };
     let rounds: Vec<[f64; 2]> = (0..rounds).map(round).collect();
     let each = |at: usize| median(rounds.iter().map(|round| round[at])) / 1e3;
-    let ratio = Spread::of(rounds.iter().map(|round| round[0] / round[1]));
+    let ratio = Spread::new(rounds.iter().map(|round| round[0] / round[1]));
     println!("| Socket.IO | JSON | ratio |");
     println!("| {:.2} us | {:.2} us | {ratio} |", each(0), each(1));
     assert!(

@@ -45,6 +45,6 @@ impl Rounds {
     }
 
     fn ratio(&self, base: &Self) -> String {
-        format!(" {} |", Spread::of(self.ratios_to(base)))
+        format!(" {} |", Spread::new(self.ratios_to(base)))
     }
 }

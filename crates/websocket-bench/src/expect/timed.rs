@@ -43,7 +43,7 @@ impl Timed {
     }
 
     /// Its distributions in a step, each of which is to meet an expectation; `None` for one without samples.
-    pub(super) fn of(self, step: &StepRecord) -> Vec<Option<&Latency>> {
+    pub(super) fn latencies(self, step: &StepRecord) -> Vec<Option<&Latency>> {
         let streams = step.streams.as_deref();
         let http = step.http.as_deref();
         let one = match self {

@@ -220,7 +220,7 @@ mod tests {
         let own = conversation(lines);
         let others: Vec<_> = others.iter().map(|lines| conversation(lines)).collect();
         let known = Known::default();
-        let sight = Sight::of(&own, &others, &known);
+        let sight = Sight::new(&own, &others, &known);
         let answers = answers(&own, &sight).into_iter();
         answers
             .map(|answer| match answer.look()? {

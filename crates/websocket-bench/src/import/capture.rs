@@ -13,7 +13,7 @@ use crate::args::ImportArgs;
 pub(super) fn read(args: &ImportArgs) -> Result<Vec<Connection>, ImportError> {
     let path = &args.capture;
     let (head, from) = source::open(path)?;
-    match list::Form::of(&head) {
+    match list::Form::new(&head) {
         Some(form) => {
             let read = list::read(form, from, args.url.as_deref());
             read.map_err(|error| ImportError::List {

@@ -50,7 +50,7 @@ pub(super) struct Conversation<'c> {
 impl<'c> Conversation<'c> {
     /// # Errors
     /// When a message cannot be carried by a plan.
-    pub(super) fn of(connection: &'c Connection) -> Result<Self, ImportError> {
+    pub(super) fn new(connection: &'c Connection) -> Result<Self, ImportError> {
         let frames = &connection.frames;
         let number = connection.number;
         if let Some((message, why)) = &frames.unfit {

@@ -118,7 +118,7 @@ fn parsed(connection: &Connection) -> Result<Option<Url>, ImportError> {
 impl Handshake {
     /// # Errors
     /// When the URL is none.
-    pub(super) fn of(connection: &Connection, keeps: bool) -> Result<Self, ImportError> {
+    pub(super) fn new(connection: &Connection, keeps: bool) -> Result<Self, ImportError> {
         let mut handshake = Self {
             is_compressed: connection.is_compressed,
             keeps,

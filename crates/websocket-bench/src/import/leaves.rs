@@ -28,7 +28,7 @@ pub(super) struct Packet<'t> {
 }
 
 impl<'t> Packet<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         let digits = |text: &'t str| {
             let count = text.bytes().take_while(u8::is_ascii_digit).count();
             text.split_at(count)
@@ -68,7 +68,7 @@ impl<'t> Packet<'t> {
 /// Where the JSON of a text begins: behind what Socket.IO writes before it. `None` where the rest is
 /// neither an object nor an array.
 pub(super) fn json_at(text: &str) -> Option<usize> {
-    let at = Packet::of(text).length();
+    let at = Packet::new(text).length();
     let rest = &text[at..];
     let is_json = rest.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(rest).is_ok();
     is_json.then_some(at)
@@ -165,7 +165,7 @@ mod tests {
             ("40/admin{}", None),
             ("/admin,{}", None),
         ] {
-            let found = json_at(text).map(|_| Packet::of(text));
+            let found = json_at(text).map(|_| Packet::new(text));
             let found = found.map(|of| (of.digits, of.middle, of.number));
             assert_eq!(found, expected, "{text}");
         }

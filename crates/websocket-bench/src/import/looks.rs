@@ -114,7 +114,7 @@ pub(super) struct Sight<'c> {
 }
 
 impl<'c> Sight<'c> {
-    pub(super) fn of(
+    pub(super) fn new(
         conversation: &Conversation<'_>,
         others: &[Conversation<'c>],
         known: &'c Known,
@@ -184,7 +184,7 @@ impl<'c> Sight<'c> {
 
     /// What stands before the JSON of a message, without the number of an acknowledgement.
     fn prefix(&self, text: &str) -> String {
-        let packet = Packet::of(text);
+        let packet = Packet::new(text);
         // Of a packet with attachments the digits behind the type are their count.
         let digits = match self.is_engine_io && !packet.middle.starts_with('-') {
             true => &packet.digits[..packet.digits.len().min(2)],

@@ -71,9 +71,9 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Imported, ImportError> {
     let chosen = connections.get(entry - 1);
     let chosen = chosen.ok_or(ImportError::NoEntry { entry, count })?;
     note_choice(&connections, args.entry, &mut notes);
-    let conversation = Conversation::of(chosen)?;
+    let conversation = Conversation::new(chosen)?;
     note_conversation(chosen, &conversation, &mut notes);
-    let handshake = Handshake::of(chosen, args.keep_values)?;
+    let handshake = Handshake::new(chosen, args.keep_values)?;
     note_handshake(&handshake, &mut notes);
     let others = of_same_place(&connections, chosen, &mut notes);
     let known = match args.keep_values {
@@ -81,10 +81,10 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Imported, ImportError> {
         false => {
             let all: Vec<&Conversation<'_>> =
                 std::iter::once(&conversation).chain(&others).collect();
-            Known::of(&handshake.secrets, &all)
+            Known::new(&handshake.secrets, &all)
         }
     };
-    let sight = Sight::of(&conversation, &others, &known);
+    let sight = Sight::new(&conversation, &others, &known);
     let answers = answers(&conversation, &sight);
     let hides = (!args.keep_values).then_some(&known);
     let templates = with_variables(&conversation, &others, args, hides, &mut notes)?;
@@ -125,7 +125,7 @@ fn of_same_place<'c>(
     let others = connections.iter().filter(|of| of.number != chosen.number);
     let (mut read, mut unread) = (Vec::new(), Vec::new());
     for other in others.filter(|of| place_of(of).ok() == place) {
-        match Conversation::of(other) {
+        match Conversation::new(other) {
             Ok(conversation) => read.push(conversation),
             Err(_) => unread.push(other.number.to_string()),
         }

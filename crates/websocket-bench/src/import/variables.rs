@@ -27,7 +27,7 @@ pub(super) struct Known {
 
 impl Known {
     /// The secrets of a handshake, and those of messages.
-    pub(super) fn of(handshake: &[(String, String)], conversations: &[&Conversation<'_>]) -> Self {
+    pub(super) fn new(handshake: &[(String, String)], conversations: &[&Conversation<'_>]) -> Self {
         let mut known = Self::default();
         for (name, value) in handshake {
             known.add(name, value);

@@ -290,7 +290,7 @@ fn the_token_of_workers_is_in_no_output_of_either_side() {
     std::fs::write(at("other"), format!("{TOKEN}cd\n")).unwrap();
     std::fs::write(at("short"), SECRET).unwrap();
     let server = honest();
-    let worker = Worker::of(
+    let worker = Worker::new(
         bench()
             .args(["worker", "-p", "0", "--token-file"])
             .arg(at("token")),

@@ -40,7 +40,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(latency: &Latency) -> Self {
+    fn new(latency: &Latency) -> Self {
         Self {
             p50_ns: latency.p50_ns,
             p90_ns: latency.p90_ns,
@@ -130,8 +130,8 @@ fn measure(timestamps: &str, stops: Stops) -> Option<Run> {
     };
     let truth = truth.lock().unwrap().latency();
     Some(Run {
-        reported: Figures::of(latency.as_ref().unwrap()),
-        truth: Figures::of(truth.as_ref().unwrap()),
+        reported: Figures::new(latency.as_ref().unwrap()),
+        truth: Figures::new(truth.as_ref().unwrap()),
     })
 }
 

@@ -64,7 +64,7 @@ fn the_same_token_on_both_sides_opens_any_address() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     std::fs::write(&file, format!("{GOOD}\n")).unwrap();
-    let worker = Worker::of(
+    let worker = Worker::new(
         bench()
             .args(["worker", "-a", "0.0.0.0", "-p", "0", "--token-file"])
             .arg(&file),

@@ -14,7 +14,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn start(flags: &str) -> Self {
-        Self::of(
+        Self::new(
             bench()
                 .args(["worker", "-p", "0"])
                 .args(flags.split_whitespace()),
@@ -22,7 +22,7 @@ impl Worker {
     }
 
     #[track_caller]
-    pub(crate) fn of(command: &mut Command) -> Self {
+    pub(crate) fn new(command: &mut Command) -> Self {
         let process = Process::start(command);
         let line = process.prints("listening on ");
         Self {

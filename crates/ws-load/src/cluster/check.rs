@@ -247,7 +247,7 @@ impl<'a> Permits<'a> {
             Some(_) if search == Some(SearchOf::Rate) => u32::MAX,
             Some(load) => {
                 let expected = Schedule::new(load.clone(), 0, 0)
-                    .with_script(Script::of(self.plan).as_ref(), self.clients.unwrap_or(0))
+                    .with_script(Script::new(self.plan).as_ref(), self.clients.unwrap_or(0))
                     .expected();
                 // A float beyond the numbers of the type becomes the largest of them.
                 (expected + DEVIATIONS * expected.sqrt() + 100.0) as u32

@@ -30,7 +30,7 @@ struct Got {
 
 impl Got {
     /// Of a step with faults, if these alone explain them.
-    fn of(record: &StepRecord, of_sender: OfSender, says: &Requests) -> Option<Self> {
+    fn new(record: &StepRecord, of_sender: OfSender, says: &Requests) -> Option<Self> {
         let faults = &record.faults.without(&record.numbered_faults());
         let sent = record.throughput.as_ref()?.sent;
         let is_all = |count: u64| count > 0 && count >= (sent as f64 * ALL) as u64;
@@ -110,7 +110,7 @@ impl<W: Workers> Controller<'_, W> {
         if let Some(words) = none_published(record, &self.steps) {
             return Some(Ended::new(End::DialectContradicted, words));
         }
-        let got = Got::of(record, of_sender, says)?;
+        let got = Got::new(record, of_sender, says)?;
         let sent = got.sent;
         let silencing = match says.acknowledged {
             Some(_) => "`acknowledged = false` under [send]",

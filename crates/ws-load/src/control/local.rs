@@ -26,7 +26,7 @@ pub(super) struct Local<'a> {
 
 impl<'a> Local<'a> {
     pub(super) fn start(plan: &'a Plan, work: Work) -> Result<Self, RunError> {
-        let target = Arc::new(Target::of(plan)?);
+        let target = Arc::new(Target::new(plan)?);
         let pool = WorkerPool::start(plan, Arc::clone(&target), Keeper::Process, work)
             .map_err(RunError::Worker)?;
         Ok(Self::with(plan, target, pool))

@@ -120,7 +120,7 @@ impl<W: Workers> Controller<'_, W> {
 
     fn schedule(&self, open: OpenLoop, clients: u64) -> plan::Schedule {
         plan::Schedule::new(open, self.plan.generator.seed, self.samples)
-            .with_script(plan::Script::of(self.plan).as_ref(), clients)
+            .with_script(plan::Script::new(self.plan).as_ref(), clients)
     }
 
     /// Tells all of a step, and waits until they know: a sample that one of them sends may reach

@@ -108,7 +108,7 @@ fn run(plan: Plan, meanwhile: Meanwhile<'_>) -> (Measured, Duration) {
     });
     let switches = Switches::default();
     MADE.set((0, Arc::clone(&switches.stop)));
-    let target = Arc::new(Target::of(&plan).unwrap());
+    let target = Arc::new(Target::new(&plan).unwrap());
     let pool =
         WorkerPool::start_on::<Stoppable>(&plan, Arc::clone(&target), Keeper::Process, Work::Plan)
             .unwrap();

@@ -18,7 +18,7 @@ impl AnswerTerms {
     ///
     /// # Errors
     /// A pointer that is none, a condition that tests nothing, too many of them.
-    pub(super) fn of(key: &str, when: &BTreeMap<String, Condition>) -> Result<Self, DialectError> {
+    pub(super) fn new(key: &str, when: &BTreeMap<String, Condition>) -> Result<Self, DialectError> {
         let mut pointers = Pointers::default();
         let checks = checks(key, when, &mut pointers)?;
         Ok(Self { checks, pointers })
@@ -26,7 +26,7 @@ impl AnswerTerms {
 
     /// The same of a file that was checked.
     pub(crate) fn of_checked(when: &BTreeMap<String, Condition>) -> Self {
-        Self::of("when", when).unwrap_or_default()
+        Self::new("when", when).unwrap_or_default()
     }
 
     /// Why a body does not meet them, in words.
@@ -56,7 +56,7 @@ mod tests {
             ),
             ("/ok".to_owned(), Condition::equals(Scalar::Boolean(true))),
         ]);
-        let terms = AnswerTerms::of("send.http.when", &when).unwrap();
+        let terms = AnswerTerms::new("send.http.when", &when).unwrap();
         assert_eq!(terms.unmet(br#"{"ok":true}"#), None);
         let unmet = |body: &str| terms.unmet(body.as_bytes()).unwrap();
         assert_eq!(unmet(r#"{"ok":false}"#), "`/ok` is false");

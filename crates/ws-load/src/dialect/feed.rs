@@ -30,9 +30,10 @@ pub(crate) struct FeedNumber {
 }
 
 /// What a message says at a place that its rule may name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Said<T> {
     /// The rule names no place.
+    #[default]
     NotAsked,
     /// There is nothing at that place, or not what has to be there.
     Unreadable,
@@ -54,7 +55,7 @@ pub(crate) struct FeedTerms {
 
 impl FeedTerms {
     /// `None` where no rule is for a feed.
-    pub(super) fn of(rules: &[Rule]) -> Option<Self> {
+    pub(super) fn new(rules: &[Rule]) -> Option<Self> {
         let feeds = rules.iter().filter(|rule| rule.means == Meaning::Feed);
         feeds.clone().next()?;
         Some(Self {
@@ -89,7 +90,7 @@ impl FeedPlaces {
     ///
     /// # Errors
     /// A pointer that is none, or a pattern with a name that has no meaning there.
-    pub(super) fn of(
+    pub(super) fn new(
         key: &str,
         rule: &Rule,
         pattern: Option<&Pattern>,

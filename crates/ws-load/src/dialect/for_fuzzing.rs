@@ -216,7 +216,7 @@ pub fn mqtt_packets(message: &[u8], is_5: bool, qos: u8) -> Vec<MqttPacket<'_>> 
         ..Message::default()
     };
     let body = Body::new(PADDING.to_owned());
-    let terms = Terms::of(&message_of, None);
+    let terms = Terms::new(&message_of, None);
     let mqtt = Mqtt::new(version, Workload::Broadcast, body, terms);
     let mut packets = Vec::new();
     let mut rest = message;

@@ -87,7 +87,7 @@ fn check_step(key: &str, step: &HttpStep) -> Result<(), DialectError> {
         ));
     }
     check_statuses(key, &step.status)?;
-    AnswerTerms::of(&format!("{key}.when"), &step.when)?;
+    AnswerTerms::new(&format!("{key}.when"), &step.when)?;
     for (name, from) in &step.capture {
         let key = format!("{key}.capture.{name}");
         check_variable(&key, name)?;
@@ -136,7 +136,7 @@ fn check_request(
 fn check_url(key: &str, url: &str) -> Result<(), DialectError> {
     const REMEDY: &str = "write a path of the target's server like `/login`, or a URL like \
                           `https://auth.example/login`";
-    let of = HttpUrl::of(url).map_err(|why| DialectError::unfit(key, why.to_string(), REMEDY))?;
+    let of = HttpUrl::new(url).map_err(|why| DialectError::unfit(key, why.to_string(), REMEDY))?;
     let filled: String = parts(of.path)
         .into_iter()
         .map(|part| match part {
@@ -228,7 +228,7 @@ fn check_publication(file: &DialectFile, of: &HttpPublication) -> Result<(), Dia
     }
     check_request(KEY, of.method(), &of.url, &of.headers)?;
     check_statuses(KEY, &of.status)?;
-    AnswerTerms::of("send.http.when", &of.when)?;
+    AnswerTerms::new("send.http.when", &of.when)?;
     if !(1..=MOST_CONNECTIONS).contains(&of.connections) {
         return unfit(
             "send.http.connections",

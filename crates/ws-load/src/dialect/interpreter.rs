@@ -171,7 +171,7 @@ impl Interpreter {
             Some((stamp, intact)) => Ok(Incoming::Message {
                 kind,
                 stamp,
-                intact: intact && of_kind.is_none_or(|of| self.kinds.of(stamp) == Some(of)),
+                intact: intact && of_kind.is_none_or(|of| self.kinds.kind(stamp) == Some(of)),
                 topic,
             }),
             None => Err(Malformed(format!(
@@ -227,7 +227,7 @@ impl Codec for Interpreter {
         let found = match self.opening.find(message) {
             Ok(found) => found,
             Err(why) => {
-                let (name, why) = (&self.name, why.of(message));
+                let (name, why) = (&self.name, why.words(message));
                 return Opening::Refused(format!("not a message of the dialect {name}: {why}"));
             }
         };
@@ -350,11 +350,11 @@ impl Codec for Interpreter {
     }
 
     fn request_kind(&self, stamp: u64) -> Option<u32> {
-        self.kinds.of(stamp)
+        self.kinds.kind(stamp)
     }
 
     fn variant(&self, stamp: u64) -> Option<u32> {
-        let (kind, size) = (self.kinds.of(stamp), self.body.size(stamp));
+        let (kind, size) = (self.kinds.kind(stamp), self.body.size(stamp));
         let of_both = kind.unwrap_or(0) * self.body.sizes() + size.unwrap_or(0);
         (kind.is_some() || size.is_some()).then_some(of_both)
     }

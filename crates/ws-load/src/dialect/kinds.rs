@@ -86,7 +86,7 @@ impl Kinds {
     }
 
     /// The kind of the request with this stamp; `None` where there is one kind alone.
-    pub(super) fn of(&self, stamp: u64) -> Option<u32> {
+    pub(super) fn kind(&self, stamp: u64) -> Option<u32> {
         let total = *self.ends.last().filter(|_| self.ends.len() > 1)?;
         let drawn = mix(CHOICE, stamp) % total;
         Some(self.ends.partition_point(|end| *end <= drawn) as u32)
@@ -99,7 +99,7 @@ impl Kinds {
 
     /// The template of that request; `None` where a file has no kind.
     pub(super) fn template(&self, stamp: u64) -> Option<&Template> {
-        self.templates.get(self.of(stamp).unwrap_or(0) as usize)
+        self.templates.get(self.kind(stamp).unwrap_or(0) as usize)
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
         let kinds = of(&[6, 3, 1]);
         let mut counts = [0_u32; 3];
         for sample in 0..100_000 {
-            let kind = kinds.of(Stamps::of_run(7).of(sample)).unwrap();
+            let kind = kinds.kind(Stamps::of_run(7).stamp(sample)).unwrap();
             counts[kind as usize] += 1;
         }
         // 100,000 draws: a standard deviation is below 160.
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn a_single_kind_has_no_number() {
-        assert_eq!(of(&[]).of(5), None);
-        assert_eq!(of(&[3]).of(5), None);
+        assert_eq!(of(&[]).kind(5), None);
+        assert_eq!(of(&[3]).kind(5), None);
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         let order = |seed| {
             let stamps = Stamps::of_run(seed);
             (0..64)
-                .map(|sample| kinds.of(stamps.of(sample)).unwrap())
+                .map(|sample| kinds.kind(stamps.stamp(sample)).unwrap())
                 .collect::<Vec<_>>()
         };
         assert_eq!(order(1), order(1));

@@ -11,7 +11,7 @@ const MAX_SHOWN: usize = 100;
 
 impl Malformed {
     /// The message and what is wrong with it, to be printed.
-    pub(crate) fn of(&self, message: &[u8]) -> String {
+    pub(crate) fn words(&self, message: &[u8]) -> String {
         let why = printable(self.0.as_bytes(), MAX_SHOWN);
         format!("{} ({why})", shown(message))
     }

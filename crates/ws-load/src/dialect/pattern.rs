@@ -46,7 +46,7 @@ impl Pattern {
     /// # Errors
     /// When the pattern could match in several ways, or has a placeholder of the request twice.
     pub(super) fn compile(key: &str, text: &str) -> Result<Self, DialectError> {
-        Self::of(key, text, false)
+        Self::new(key, text, false)
     }
 
     /// The same, where a name in braces that is none of these stands for any text, and is kept.
@@ -54,7 +54,7 @@ impl Pattern {
     /// # Errors
     /// As [`Pattern::compile`]; a name that stands there twice.
     pub(super) fn with_names(key: &str, text: &str) -> Result<Self, DialectError> {
-        let pattern = Self::of(key, text, true)?;
+        let pattern = Self::new(key, text, true)?;
         let names: Vec<&str> = pattern.names().collect();
         match (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
             None => Ok(pattern),
@@ -74,7 +74,7 @@ impl Pattern {
         })
     }
 
-    fn of(key: &str, text: &str, has_names: bool) -> Result<Self, DialectError> {
+    fn new(key: &str, text: &str, has_names: bool) -> Result<Self, DialectError> {
         let tokens = cut(key, text, &OF_PATTERNS, has_names)?;
         let open_ended = |token: &Token| match token {
             Token::Hole(hole) => *hole != Hole::Stamp,

@@ -40,7 +40,7 @@ impl Body {
     }
 
     /// The body of a plan: its lines, or the digits of the tool of 2016, 1234567890, repeated.
-    pub(super) fn of(message: &Message, lines: Option<Arc<Lines>>) -> Self {
+    pub(super) fn from_message(message: &Message, lines: Option<Arc<Lines>>) -> Self {
         let longest = message.longest_padding() as usize;
         let sizes = message.sizes.iter().flat_map(Sizes::all);
         let sizes = sizes.scan(0, |end, (bytes, weight)| {
@@ -124,7 +124,7 @@ pub(super) const fn number_of(stamp: u64) -> u64 {
 /// The stamp of the request of a number.
 pub(super) fn stamp_of(number: u64, stamps: Stamps) -> Option<u64> {
     let sample = number.checked_sub(1)?;
-    (sample < Stamps::SAMPLES).then(|| stamps.of(sample))
+    (sample < Stamps::SAMPLES).then(|| stamps.stamp(sample))
 }
 
 #[cfg(test)]
@@ -137,9 +137,9 @@ mod tests {
         #[test]
         fn a_request_is_found_by_its_number(seed: u64, sample in 0..Stamps::SAMPLES) {
             let stamps = Stamps::of_run(seed);
-            let number = number_of(stamps.of(sample));
+            let number = number_of(stamps.stamp(sample));
             prop_assert_eq!(number, sample + 1);
-            prop_assert_eq!(stamp_of(number, stamps), Some(stamps.of(sample)));
+            prop_assert_eq!(stamp_of(number, stamps), Some(stamps.stamp(sample)));
         }
     }
 
@@ -152,7 +152,7 @@ mod tests {
             sizes: Some(Sizes::Weighted(sizes.collect())),
             ..Message::default()
         };
-        Body::of(&message, None)
+        Body::from_message(&message, None)
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         let body = sizes(&[(0, 6), (3, 3), (12, 1)]);
         let mut counts = [0_u32; 13];
         for sample in 0..100_000 {
-            counts[body.padding(Stamps::of_run(7).of(sample)).text.len()] += 1;
+            counts[body.padding(Stamps::of_run(7).stamp(sample)).text.len()] += 1;
         }
         // 100,000 draws: a standard deviation is below 160.
         for (size, due) in [(0, 60_000), (3, 30_000), (12, 10_000)] {

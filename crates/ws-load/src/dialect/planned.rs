@@ -84,14 +84,14 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
 /// # Errors
 /// [`LinesError`] with the line.
 pub fn payload_lines(plan: &Plan) -> Result<Option<u64>, LinesError> {
-    let Some(lines) = Lines::of(plan)? else {
+    let Some(lines) = Lines::new(plan)? else {
         return Ok(None);
     };
     let count = lines.count() as u64;
     let built_in = built_in::file(plan.message.dialect, &plan.target.url);
     if let Some(file) = plan.message.definition.as_deref().or(built_in) {
         let longest = lines.longest() as usize;
-        let body = Body::of(&plan.message, Some(Arc::new(lines)));
+        let body = Body::from_message(&plan.message, Some(Arc::new(lines)));
         let stamps = Stamps::of_run(plan.generator.seed);
         let path = plan.message.lines.as_deref().unwrap_or(Path::new(""));
         let unfit = |line, error: DialectError| {
@@ -127,11 +127,11 @@ fn made(
     lines: Option<Arc<Lines>>,
     of_file: impl Fn(Interpreter) -> Interpreter,
 ) -> Arc<dyn Codec> {
-    let terms = mqtt::Terms::of(&plan.message, lines.as_deref());
-    let body = Body::of(&plan.message, lines);
+    let terms = mqtt::Terms::new(&plan.message, lines.as_deref());
+    let body = Body::from_message(&plan.message, lines);
     let built_in = built_in::file(plan.message.dialect, &plan.target.url);
     let Some(file) = plan.message.definition.as_deref().or(built_in) else {
-        return match mqtt::Version::of(plan.message.dialect) {
+        return match mqtt::Version::new(plan.message.dialect) {
             Some(version) => Arc::new(mqtt::Mqtt::new(version, plan.workload(), body, terms)),
             None => Arc::new(binary::Binary::new(body)),
         };

@@ -173,7 +173,7 @@ impl Node {
                 _ => None,
             };
             if let Some(found) = found {
-                node.keep(values, || Seen::of(found.clone(), repeats));
+                node.keep(values, || Seen::new(found.clone(), repeats));
                 node.keep_within(found, repeats, values);
             }
         }
@@ -187,7 +187,7 @@ fn index(name: &str) -> Option<usize> {
 }
 
 impl Seen {
-    fn of(value: Value, repeats: bool) -> Self {
+    fn new(value: Value, repeats: bool) -> Self {
         let (kind, length) = match &value {
             Value::Null => (JsonType::Null, 0),
             Value::Bool(_) => (JsonType::Boolean, 0),
@@ -221,7 +221,7 @@ struct Find<'a> {
 
 impl Find<'_> {
     fn scalar<E>(self, value: Value) -> Result<(), E> {
-        self.node.keep(self.values, || Seen::of(value, false));
+        self.node.keep(self.values, || Seen::new(value, false));
         Ok(())
     }
 }
@@ -236,7 +236,7 @@ impl<'de> DeserializeSeed<'de> for Find<'_> {
         let mut repeats = false;
         let value = Whole(&mut repeats).deserialize(deserializer)?;
         self.node.keep_within(&value, repeats, self.values);
-        self.node.keep(self.values, || Seen::of(value, repeats));
+        self.node.keep(self.values, || Seen::new(value, repeats));
         Ok(())
     }
 }
@@ -439,7 +439,7 @@ mod tests {
                     prop_assert!(values.get(id).is_none());
                     continue;
                 };
-                let full = Seen::of(expected.clone(), false);
+                let full = Seen::new(expected.clone(), false);
                 prop_assert_eq!((seen.kind, seen.length), (full.kind, full.length));
                 if *whole || !(expected.is_array() || expected.is_object()) {
                     prop_assert_eq!(&seen.value, expected);

@@ -51,7 +51,7 @@ pub(super) fn takes_names(rule: &Rule) -> bool {
 impl Places {
     /// # Errors
     /// A pointer that is none, or a pattern with a name that has no meaning there.
-    pub(super) fn of(
+    pub(super) fn new(
         key: &str,
         rule: &Rule,
         pattern: Option<&Pattern>,

@@ -191,8 +191,8 @@ impl Rules {
             answer,
             means: rule.means,
             place: place_of(key, rule, pattern, &mut self.pointers)?,
-            feed: FeedPlaces::of(key, rule, pattern, &mut self.pointers)?,
-            places: progress::Places::of(key, rule, pattern, &mut self.pointers)?,
+            feed: FeedPlaces::new(key, rule, pattern, &mut self.pointers)?,
+            places: progress::Places::new(key, rule, pattern, &mut self.pointers)?,
             line: at("line", &rule.line, &mut self.pointers)?,
             how,
             send: match &rule.send {

@@ -41,7 +41,7 @@ impl Stamps {
     }
 
     /// The stamp of a sample of the run.
-    pub(crate) const fn of(self, sample: u64) -> u64 {
+    pub(crate) const fn stamp(self, sample: u64) -> u64 {
         self.nonce | sample
     }
 
@@ -140,7 +140,7 @@ mod tests {
 
         #[test]
         fn a_sample_is_found_only_under_its_own_nonce(a in 0u64..1 << 24, b in 0u64..1 << 24, n in 0..Stamps::SAMPLES) {
-            let stamp = Stamps::new(a).of(n);
+            let stamp = Stamps::new(a).stamp(n);
             prop_assert_eq!(Stamps::new(a).sample(stamp), Some(n));
             prop_assert_eq!(Stamps::new(b).sample(stamp), (a == b).then_some(n));
         }
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn the_nonce_is_above_the_count_of_samples() {
         assert_eq!(Stamps::SAMPLES, 1 << 40);
-        assert_eq!(Stamps::new(0xABCDEF).of(0x12), 0xABCDEF00_00000012);
-        assert_ne!(Stamps::of_run(1).of(0), Stamps::of_run(2).of(0));
+        assert_eq!(Stamps::new(0xABCDEF).stamp(0x12), 0xABCDEF00_00000012);
+        assert_ne!(Stamps::of_run(1).stamp(0), Stamps::of_run(2).stamp(0));
     }
 
     #[test]

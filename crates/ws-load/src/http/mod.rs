@@ -228,7 +228,7 @@ impl Shared {
             local: caller.local,
             tunnel,
             tls: tls.clone(),
-            offered: Offered::of(&self.plan),
+            offered: Offered::new(&self.plan),
         };
         (way, authority)
     }

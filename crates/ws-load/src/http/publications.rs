@@ -111,7 +111,7 @@ impl Publications {
         };
         let of = shared.file().and_then(|file| file.send.http.as_ref());
         let of = of.ok_or_else(|| unwritable("there is no such request"))?;
-        let url = HttpUrl::of(&of.url).map_err(|error| unwritable(&error.to_string()))?;
+        let url = HttpUrl::new(&of.url).map_err(|error| unwritable(&error.to_string()))?;
         let base = url
             .base
             .filter(|base| shared.target.origins.contains_key(*base));

@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
         step: &'a HttpStep,
     ) -> Result<Answer, HttpFailure> {
         let unwritable = |why: String| HttpFailure::Unwritable { why };
-        let url = HttpUrl::of(&step.url).map_err(|error| unwritable(error.to_string()))?;
+        let url = HttpUrl::new(&step.url).map_err(|error| unwritable(error.to_string()))?;
         let base = url
             .base
             .filter(|base| shared.target.origins.contains_key(*base));
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
         answer: &Answer,
     ) -> Result<(), HttpFailure> {
         answer.check(step.takes(answer.status), terms)?;
-        let base = HttpUrl::of(&step.url).ok().and_then(|url| url.base);
+        let base = HttpUrl::new(&step.url).ok().and_then(|url| url.base);
         let base = base.filter(|base| shared.target.origins.contains_key(*base));
         let (_, authority) = shared.way(base, caller);
         let jar = self.jars.entry(host_of(authority).to_owned());

@@ -201,7 +201,7 @@ impl Text {
         }
     }
 
-    fn of(&self, data: &Data, client: u64, told: &[StepValue]) -> String {
+    fn filled(&self, data: &Data, client: u64, told: &[StepValue]) -> String {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
@@ -241,7 +241,7 @@ impl Asks {
     ///
     /// # Errors
     /// [`Unasked`] when a variable stands for nothing.
-    pub(super) fn of(plan: &Plan, places: Places<'_>) -> Result<Self, Unasked> {
+    pub(super) fn new(plan: &Plan, places: Places<'_>) -> Result<Self, Unasked> {
         let connection = &plan.connection;
         let file = plan.message.definition.as_deref();
         let told = file.into_iter().flat_map(|file| file.told_by_steps());
@@ -259,7 +259,7 @@ impl Asks {
             .definition
             .iter()
             .flat_map(|file| file.secrets());
-        let secrets = Secrets::of(connection, places.target, users).and(of_dialect);
+        let secrets = Secrets::new(connection, places.target, users).and(of_dialect);
         let mut asks = Self {
             target: Text::default(),
             host: Text::default(),
@@ -357,7 +357,7 @@ impl Asks {
 
     /// What a client of the run asks the server for, that steps over HTTP were told so much.
     pub(crate) fn of_client(&self, client: u64, told: &[StepValue]) -> Asked {
-        let fill = |text: &Text| text.of(&self.data, client, told);
+        let fill = |text: &Text| text.filled(&self.data, client, told);
         let mut lines = fill(&self.lines);
         let mut cookies: Vec<String> = vec![fill(&self.cookies)];
         cookies.extend(cookie_pairs(told));
@@ -436,7 +436,7 @@ impl Asks {
     /// The same for a way to another server.
     pub(crate) fn tunnel_to(&self, authority: &str, client: u64) -> Option<Vec<u8>> {
         let tunnel = self.tunnel.as_ref()?;
-        let credentials = tunnel.credentials.of(&self.data, client, &[]);
+        let credentials = tunnel.credentials.filled(&self.data, client, &[]);
         let mut out = Vec::new();
         ConnectRequest {
             authority,

@@ -141,10 +141,10 @@ impl Data {
         if !facts.is_file() {
             return Err(failed("is no file".to_owned()));
         }
-        let mut lines = WholeLines::of(file);
+        let mut lines = WholeLines::new(file);
         let first = lines.peek().map_err(|error| failed(error.to_string()))?;
         let is_json = first.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-        let mut rows = Rows::of(path, wanted);
+        let mut rows = Rows::new(path, wanted);
         if is_json {
             json_lines::read(lines, &mut rows)?;
         } else {
@@ -225,7 +225,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(path: &'a Path, wanted: &'a [Wanted]) -> Self {
+    fn new(path: &'a Path, wanted: &'a [Wanted]) -> Self {
         let mut data = Data::default();
         for one in wanted {
             if data.column(&one.name).is_none() {

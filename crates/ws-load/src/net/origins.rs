@@ -36,7 +36,7 @@ pub(crate) enum HttpUrlError {
 
 impl<'a> HttpUrl<'a> {
     /// Takes a URL apart.
-    pub(crate) fn of(url: &'a str) -> Result<Self, HttpUrlError> {
+    pub(crate) fn new(url: &'a str) -> Result<Self, HttpUrlError> {
         if url.contains('#') {
             return Err(HttpUrlError::Fragment);
         }
@@ -88,7 +88,7 @@ pub(super) fn origins(plan: &Plan, own: &UrlParts) -> Result<HashMap<String, Ori
     let mut all = HashMap::new();
     for base in bases(plan) {
         if !all.contains_key(base)
-            && let Some(origin) = Origin::of(base, plan, own)?
+            && let Some(origin) = Origin::new(base, plan, own)?
         {
             all.insert(base.to_owned(), origin);
         }
@@ -100,12 +100,12 @@ pub(super) fn origins(plan: &Plan, own: &UrlParts) -> Result<HashMap<String, Ori
 pub(super) fn bases(plan: &Plan) -> impl Iterator<Item = &str> {
     let file = plan.message.definition.as_deref();
     let urls = file.into_iter().flat_map(|file| file.http_urls());
-    urls.filter_map(|url| HttpUrl::of(url).ok()?.base)
+    urls.filter_map(|url| HttpUrl::new(url).ok()?.base)
 }
 
 /// Whether a plan's requests over HTTP go to another server than its target.
 pub fn asks_other_servers(plan: &Plan) -> bool {
-    let own = UrlParts::of(plan);
+    let own = UrlParts::new(plan);
     bases(plan).any(|base| {
         let url = Url::parse(base);
         match (&own, &url) {
@@ -122,7 +122,7 @@ fn is_own(url: &Url, own: &UrlParts) -> bool {
 }
 
 impl Origin {
-    fn of(base: &str, plan: &Plan, own: &UrlParts) -> Result<Option<Self>, TargetError> {
+    fn new(base: &str, plan: &Plan, own: &UrlParts) -> Result<Option<Self>, TargetError> {
         let unfit = |reason: String| TargetError::Url {
             url: base.to_owned(),
             reason,
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_url_is_a_path_of_the_target_or_names_a_server() {
-        let of = |url| HttpUrl::of(url).map(|of| (of.base, of.path));
+        let of = |url| HttpUrl::new(url).map(|of| (of.base, of.path));
         assert_eq!(of("/a?b={c}"), Ok((None, "/a?b={c}")));
         assert_eq!(of("http://h:1/a{b}"), Ok((Some("http://h:1"), "/a{b}")));
         assert_eq!(of("https://h"), Ok((Some("https://h"), "/")));

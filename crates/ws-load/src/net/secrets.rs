@@ -20,7 +20,7 @@ pub(super) struct Secrets(Vec<String>);
 impl Secrets {
     /// The values of a plan and their parts, since a server may tell one cookie of several. `target`
     /// is the path and query of the URL, `users` what users of URLs are shown as.
-    pub(super) fn of<'a>(
+    pub(super) fn new<'a>(
         plan: &Connection,
         target: &str,
         users: impl Iterator<Item = Cow<'a, str>>,
@@ -155,7 +155,7 @@ mod tests {
         });
         let users = ["Basic dTpw", "pass word", "pass"].into_iter();
         let target = "/ws?room=lobby&token=in%2Bthe+url";
-        let secrets = Secrets::of(&plan.connection, target, users.map(Cow::from));
+        let secrets = Secrets::new(&plan.connection, target, users.map(Cow::from));
         secrets.silent(row.iter().copied(), words)
     }
 

@@ -176,20 +176,20 @@ impl From<Unasked> for TargetError {
 
 impl Target {
     /// Takes the plan's URL apart, resolves its host, and chooses one of its addresses.
-    pub(crate) fn of(plan: &Plan) -> Result<Self, TargetError> {
+    pub(crate) fn new(plan: &Plan) -> Result<Self, TargetError> {
         Self::at(plan, &target_addrs(plan)?)
     }
 
-    /// As [`Self::of`], where the host has been resolved: no other address is connected to.
+    /// As [`Self::new`], where the host has been resolved: no other address is connected to.
     pub(crate) fn at(plan: &Plan, addrs: &[SocketAddr]) -> Result<Self, TargetError> {
-        let place = UrlParts::of(plan)?;
+        let place = UrlParts::new(plan)?;
         let (endpoint, passed_over) = endpoint(plan, &place, addrs)?;
         let tls = place.secure.then(|| Tls::new(bare(&place.host), plan));
         let tunnel = place.proxy.as_ref().map(|proxy| {
             let authority = format!("{}:{}", place.host, place.port);
             (authority, proxy.authorization.clone())
         });
-        let asks = Asks::of(
+        let asks = Asks::new(
             plan,
             Places {
                 target: &place.target,
@@ -210,7 +210,7 @@ impl Target {
                 .collect(),
             passed_over,
             asks,
-            lines: Lines::of(plan)?.map(Arc::new),
+            lines: Lines::new(plan)?.map(Arc::new),
             tls: tls.transpose()?,
             origins: origins(plan, &place)?,
             authority: place.authority,
@@ -274,7 +274,7 @@ fn check_socket(path: &Path) -> Result<(), TargetError> {
 
 /// The address of the server of a plan, where clients connect to it and not to a proxy.
 pub(crate) fn server_addr(plan: &Plan) -> Option<SocketAddr> {
-    let place = UrlParts::of(plan).ok()?;
+    let place = UrlParts::new(plan).ok()?;
     let addrs = target_addrs(plan).ok()?;
     endpoint(plan, &place, &addrs).ok()?.0.server()
 }
@@ -284,7 +284,7 @@ pub(crate) fn server_addr(plan: &Plan) -> Option<SocketAddr> {
 /// # Errors
 /// [`TargetError`] with what is wrong with it.
 pub fn check_url(plan: &Plan) -> Result<(), TargetError> {
-    UrlParts::of(plan)?.check(plan)
+    UrlParts::new(plan)?.check(plan)
 }
 
 /// All addresses that the name of a plan's server, or of the proxy before it, stands for, of which a
@@ -293,7 +293,7 @@ pub fn check_url(plan: &Plan) -> Result<(), TargetError> {
 /// # Errors
 /// [`TargetError`] when the URL names no server, or its name does not resolve.
 pub fn target_addrs(plan: &Plan) -> Result<Vec<SocketAddr>, TargetError> {
-    let place = UrlParts::of(plan)?;
+    let place = UrlParts::new(plan)?;
     match plan.target.unix_socket {
         Some(_) => Ok(Vec::new()),
         None if !plan.target.nodes.is_empty() => Ok(plan.target.nodes.clone()),
@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     fn target(url: &str) -> Result<Target, TargetError> {
-        Target::of(&crate::test_plan(url))
+        Target::new(&crate::test_plan(url))
     }
 
     fn request(target: &Target, client: u64) -> String {
@@ -381,13 +381,16 @@ mod tests {
         assert!(words("ws://no-such-host.invalid/").contains("cannot resolve"));
         let mut plan = crate::test_plan("ws://127.0.0.1/");
         plan.target.local_addrs = vec!["::1".parse().unwrap()];
-        assert!(matches!(Target::of(&plan), Err(TargetError::Family { .. })));
+        assert!(matches!(
+            Target::new(&plan),
+            Err(TargetError::Family { .. })
+        ));
         assert!(words("ws://127.0.0.1/{t}").contains("connection.data"));
         assert!(words("ws://{t}/").contains("path and query alone"));
         let mut plan = crate::test_plan("wss://127.0.0.1/");
         plan.target.ca_file = Some("/nonexistent.pem".into());
         assert!(matches!(
-            Target::of(&plan),
+            Target::new(&plan),
             Err(TargetError::Certificates { .. })
         ));
     }

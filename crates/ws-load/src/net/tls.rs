@@ -38,7 +38,7 @@ pub struct Offered {
 }
 
 impl Offered {
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let tls = plan.connection.tls.clone().unwrap_or_default();
         Self {
             min: tls.min,
@@ -64,7 +64,7 @@ impl Tls {
         let name = ServerName::try_from(host.to_owned()).map_err(|_| TargetError::ServerName {
             host: host.to_owned(),
         })?;
-        let offered = Offered::of(plan);
+        let offered = Offered::new(plan);
         let versions: Vec<_> = [
             (TlsVersion::V1_2, &rustls::version::TLS12),
             (TlsVersion::V1_3, &rustls::version::TLS13),

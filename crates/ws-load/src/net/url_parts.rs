@@ -41,7 +41,7 @@ pub(super) struct Proxy {
 }
 
 impl UrlParts {
-    pub(super) fn of(plan: &Plan) -> Result<Self, TargetError> {
+    pub(super) fn new(plan: &Plan) -> Result<Self, TargetError> {
         let text = &plan.target.url;
         let unfit = |reason: String| TargetError::Url {
             url: redacted_url(text),
@@ -78,7 +78,7 @@ impl UrlParts {
             target: marked.restored(&target, &names),
             authorization: user(&url),
             user: user_as_written(&url),
-            proxy: plan.target.proxy.as_deref().map(Proxy::of).transpose()?,
+            proxy: plan.target.proxy.as_deref().map(Proxy::new).transpose()?,
         })
     }
 
@@ -160,7 +160,7 @@ fn resolves(plan: &Plan) -> impl Iterator<Item = Resolve> {
 }
 
 impl Proxy {
-    fn of(text: &str) -> Result<Self, TargetError> {
+    fn new(text: &str) -> Result<Self, TargetError> {
         let unfit = |reason: String| TargetError::Proxy { reason };
         let url = Url::parse(text).map_err(|error| unfit(error.to_string()))?;
         let host = url.host_str().ok_or_else(|| unfit("no host".to_owned()))?;

@@ -77,7 +77,7 @@ impl Parties {
 
     /// How many workers wait for a sample that is drawn for one client and sent by another, or by
     /// the same.
-    pub(crate) fn of(&self, drawn: u64, sender: u64) -> u32 {
+    pub(crate) fn party(&self, drawn: u64, sender: u64) -> u32 {
         match self {
             Self::Same(count) => *count,
             Self::ByRoom(table) => table.parties(table.room(drawn), sender),

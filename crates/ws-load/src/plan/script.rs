@@ -36,7 +36,7 @@ const THINK: u64 = 0x0074_6869_6E6B;
 
 impl Script {
     /// The script of a plan whose dialect has one. A kind that the dialect does not have is left out.
-    pub(crate) fn of(plan: &Plan) -> Option<Arc<Self>> {
+    pub(crate) fn new(plan: &Plan) -> Option<Arc<Self>> {
         let file = plan.script()?;
         let send = &file.send;
         let is_dialogue = file.is_dialogue();

@@ -225,7 +225,7 @@ impl Scenario for Hold {
 
     #[inline]
     fn read(&mut self, read: Read, _: u64) {
-        self.verifier.read = read;
+        self.verifier.reading.read = read;
     }
 
     fn message(&mut self, slot: Slot, opcode: Opcode, payload: &[u8], at_ns: u64, _: u64) {
@@ -233,7 +233,7 @@ impl Scenario for Hold {
         let is_text = opcode == Opcode::Text;
         let breaks_rules = is_text && std::str::from_utf8(payload).is_err();
         if self.any_dialect && !breaks_rules {
-            self.verifier.messages += 1;
+            self.verifier.tally.messages += 1;
             self.part.unasked_messages += 1;
         } else {
             self.verifier.message(slot, opcode, payload, at_ns);
@@ -241,7 +241,7 @@ impl Scenario for Hold {
     }
 
     fn pong(&mut self, slot: Slot, payload: &[u8], at_ns: u64) {
-        self.verifier.messages += 1;
+        self.verifier.tally.messages += 1;
         let payload = payload.try_into().ok().map(u64::from_ne_bytes);
         match self.under_way.get(&slot) {
             Some(ping) if payload == Some(ping.payload) => {

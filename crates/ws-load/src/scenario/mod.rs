@@ -226,7 +226,7 @@ pub(crate) enum Work {
 }
 
 /// The scenario of a plan, or that of a raw echo.
-pub(crate) fn of(setting: Setting) -> Box<dyn Scenario> {
+pub(crate) fn scenario(setting: Setting) -> Box<dyn Scenario> {
     if setting.work == Work::RawEcho {
         return Box::new(raw_echo::RawEcho::new(&setting));
     }

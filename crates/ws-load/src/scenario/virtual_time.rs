@@ -1,7 +1,7 @@
 //! Scenarios in virtual time: clients without sockets, a server without a network, and a clock that
 //! the test moves. Every time is exact.
 
-use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, Work, of};
+use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, Work, scenario};
 use crate::dialect::{Stamps, codec};
 use crate::message::{Command, OpenTerms, RawTerms, Report, Share, StepPart, StepTerms};
 use crate::net::{Asks, ConnectError};
@@ -163,7 +163,7 @@ impl World {
     fn with(work: Work, load: Load, clients: u32) -> Self {
         let step = Arc::default();
         let mut world = Self {
-            scenario: of(setting(work, load, &step)),
+            scenario: scenario(setting(work, load, &step)),
             clients: Fake {
                 clients,
                 now_ns: 1_000 * MS,

@@ -180,7 +180,7 @@ impl Watch {
         if !clients.is_ready(slot) || clients.is_blocked(slot) {
             return;
         }
-        let stamp = self.setting.stamps.of(index.into());
+        let stamp = self.setting.stamps.stamp(index.into());
         let mask = (clients.draw() as u32).to_ne_bytes();
         self.writer
             .write(&*self.codec, (Way::Room(0), stamp), mask, slot, clients);
@@ -269,7 +269,7 @@ impl Watch {
             Ok(Incoming::Acknowledged(of)) => {
                 let stamps = self.setting.stamps;
                 self.answered(slot, at_ns, |(index, _)| {
-                    identifier(stamps.of(index.into())) == of
+                    identifier(stamps.stamp(index.into())) == of
                 });
             }
             Ok(Incoming::Refused) => {
@@ -292,7 +292,7 @@ impl Watch {
                 | Incoming::UnsubscribedAs(_),
             ) => {}
             Err(why) => {
-                let words = self.silent(slot, &why.of(message));
+                let words = self.silent(slot, &why.words(message));
                 self.malformed(words);
             }
         }
@@ -428,7 +428,7 @@ impl Scenario for Watch {
             if !self.codec.ignores_other_opcodes() {
                 let due = self.codec.opcode();
                 let why = Malformed(format!("a {opcode:?} message where {due:?} was due"));
-                self.malformed(why.of(payload));
+                self.malformed(why.words(payload));
             }
             return;
         }

@@ -148,7 +148,7 @@ impl Envelopes {
         let shape = match lines.map(|lines| (lines, codec.carries(message))) {
             Some((lines, Carries::Padding(form))) => hole.and_then(|hole| {
                 let forms = (self.form, form);
-                Lined::of(message, (kind, stamp), hole, forms, lines, codec).map(Shape::Lined)
+                Lined::new(message, (kind, stamp), hole, forms, lines, codec).map(Shape::Lined)
             }),
             _ => hole.map(|hole| {
                 let (head, rest) = message.split_at(hole);

@@ -172,7 +172,7 @@ impl Spans {
         if let Some(Some(span)) = self.words.get(word) {
             return Some(*span);
         }
-        let first = Span::of(complete(step, messages, from)?);
+        let first = Span::new(complete(step, messages, from)?);
         let rest = from + 1..from + 64;
         let span = rest
             .map(|place| complete(step, messages, place))
@@ -186,7 +186,7 @@ impl Spans {
 }
 
 impl Span {
-    const fn of(message: Sent) -> Self {
+    const fn new(message: Sent) -> Self {
         Self {
             outer: message,
             inner: message,

@@ -47,7 +47,7 @@ struct Beating {
 }
 
 impl Beats {
-    pub(super) fn of(codec: &dyn Codec, common: &Common, worker: u32) -> Option<Box<Self>> {
+    pub(super) fn for_worker(codec: &dyn Codec, common: &Common, worker: u32) -> Option<Box<Self>> {
         let terms = codec.heartbeat().filter(|_| common.work == Work::Plan)?;
         let seed = mix(common.plan.generator.seed ^ MOMENTS, worker.into());
         Some(Box::new(Self::new(terms, seed)))

@@ -118,7 +118,7 @@ impl Captured {
     }
 
     /// What a client was told, where it may be a secret.
-    pub(super) fn of(&self, slot: Token) -> impl Iterator<Item = &str> {
+    pub(super) fn values(&self, slot: Token) -> impl Iterator<Item = &str> {
         let is_interval = |name: &str| {
             let rest = self.every.strip_prefix('{');
             rest.and_then(|rest| rest.strip_prefix(name))
@@ -204,7 +204,7 @@ impl ClientTable {
 
     /// The same of a message in bytes.
     pub(super) fn filled_in(&self, slot: Token, fill: &Fill) -> Vec<u8> {
-        let out = fill.of(&OfClient { table: self, slot });
+        let out = fill.message(&OfClient { table: self, slot });
         self.sequences.end(slot);
         out
     }
@@ -217,7 +217,7 @@ impl ClientTable {
         match message {
             Opening::Send(text) => self.filled_by(slot, text, &variables),
             Opening::Fill(fill) => {
-                let out = fill.of(&variables);
+                let out = fill.message(&variables);
                 self.sequences.end(slot);
                 out
             }

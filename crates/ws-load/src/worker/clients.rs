@@ -113,8 +113,8 @@ impl ClientTable {
                 (number, workers),
                 clock::nanos(super::CLOSE_PATIENCE),
             ),
-            steps: Steps::of(&common, &peers[thread as usize].waker),
-            beats: Beats::of(&*codec, &common, number),
+            steps: Steps::new(&common, &peers[thread as usize].waker),
+            beats: Beats::for_worker(&*codec, &common, number),
             readings: Vec::new(),
             ready: 0,
             cut_off: 0,
@@ -247,7 +247,7 @@ impl ClientTable {
 
     /// Words of the server in which it has not told the secrets of a client.
     pub(super) fn silent(&self, slot: Token, words: &str) -> String {
-        let told = self.captured.of(slot);
+        let told = self.captured.values(slot);
         self.common
             .target
             .asks

@@ -68,7 +68,7 @@ pub(super) struct Stamp {
 impl EventLoop {
     pub(super) fn new(thread: u32, peers: Vec<Peer>, common: Common) -> Self {
         let codec = dialect::codec(&common.plan, common.target.lines.clone());
-        let scenario = scenario::of(Setting {
+        let scenario = scenario::scenario(Setting {
             plan: Arc::clone(&common.plan),
             work: common.work,
             addr: common.target.endpoint.clone(),

@@ -22,7 +22,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// `None` where the dialect has none.
-    pub(super) fn of(common: &Common, waker: &Waker) -> Option<Box<Self>> {
+    pub(super) fn new(common: &Common, waker: &Waker) -> Option<Box<Self>> {
         let file = common.plan.message.definition.as_deref()?;
         let service = common.http.clone().filter(|_| !file.open.http.is_empty())?;
         let access = Access {

@@ -64,7 +64,7 @@ pub struct Deflater {
 impl Deflater {
     /// One for what `sender` sends under `terms`, with a level from 1 (fast) to 9 (small).
     pub fn new(terms: &DeflateTerms, sender: Sender, level: u8) -> Self {
-        let (bits, forgets) = terms.of(sender);
+        let (bits, forgets) = terms.window(sender);
         let level = Compression::new(level.clamp(1, 9).into());
         Self {
             stream: Compress::new_with_window_bits(level, false, bits.max(LEAST_WINDOW)),
@@ -111,7 +111,7 @@ pub struct Inflater {
 impl Inflater {
     /// One for what `sender` sends under `terms`.
     pub fn new(terms: &DeflateTerms, sender: Sender) -> Self {
-        let (bits, forgets) = terms.of(sender);
+        let (bits, forgets) = terms.window(sender);
         Self {
             stream: Decompress::new_with_window_bits(false, bits.max(LEAST_WINDOW)),
             forgets,
@@ -220,7 +220,7 @@ impl Inflater {
 
 impl DeflateTerms {
     /// Window and no context takeover of what an end sends.
-    const fn of(&self, sender: Sender) -> (u8, bool) {
+    const fn window(&self, sender: Sender) -> (u8, bool) {
         match sender {
             Sender::Client => (self.client_window_bits, self.client_no_context_takeover),
             Sender::Server => (self.server_window_bits, self.server_no_context_takeover),

@@ -98,7 +98,7 @@ fn found(run: &RunRecord, step: &Value) -> Vec<String> {
     let (_, mut wrong) = figures::recomputed(step);
     match StepRecord::from_json(&step.to_string()) {
         Ok(step) => {
-            let mut claims = Claims::of("");
+            let mut claims = Claims::new("");
             beside::check(&mut claims, &step, run);
             wrong.extend(claims.wrong());
         }

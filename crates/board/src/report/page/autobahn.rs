@@ -16,7 +16,10 @@ pub(super) struct Tested<'a> {
 }
 
 /// The summaries of the servers that the report names.
-pub(super) fn of<'a>(entries: &[Entry<'_>], summaries: &'a [AutobahnRecord]) -> Vec<Tested<'a>> {
+pub(super) fn tested<'a>(
+    entries: &[Entry<'_>],
+    summaries: &'a [AutobahnRecord],
+) -> Vec<Tested<'a>> {
     let is_named = |summary: &&AutobahnRecord| {
         let named = |entry: &Entry<'_>| entry.row.server().name == summary.server.name;
         entries.iter().any(named)

@@ -26,7 +26,7 @@ pub(super) struct Remark {
     pub(super) link: Option<String>,
 }
 
-pub(super) fn of(entries: &[Entry<'_>]) -> Vec<Checked> {
+pub(super) fn checked(entries: &[Entry<'_>]) -> Vec<Checked> {
     let mut all: Vec<Checked> = Vec::new();
     for entry in entries {
         let contestant = words::contestant(&entry.row);

@@ -28,7 +28,7 @@ pub(super) struct Fact {
 /// Text and exact value.
 type Shown = (String, Option<String>);
 
-pub(super) fn of(run: &Run) -> Facts {
+pub(super) fn facts(run: &Run) -> Facts {
     let records: Vec<&RunRecord> = run
         .measurements
         .iter()

@@ -82,10 +82,10 @@ pub(super) fn render(
             })
             .collect(),
         sections: sections(&entries, runs.len() > 1)?,
-        ended: outcomes::of(&entries),
-        checked: conformance::of(&entries),
-        tested: autobahn::of(&entries, autobahn),
-        facts: runs.iter().map(|run| facts::of(run)).collect(),
+        ended: outcomes::ended(&entries),
+        checked: conformance::checked(&entries),
+        tested: autobahn::tested(&entries, autobahn),
+        facts: runs.iter().map(|run| facts::facts(run)).collect(),
     };
     Ok(page.render()?)
 }
@@ -102,7 +102,7 @@ fn sections(entries: &[Entry<'_>], several: bool) -> Result<Vec<Section>, Report
             None => categories.push(vec![entry]),
         }
     }
-    let styles = Styles::of(entries);
+    let styles = Styles::new(entries);
     categories
         .iter()
         .enumerate()

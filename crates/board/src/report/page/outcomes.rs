@@ -25,7 +25,7 @@ pub(super) struct Ended {
     pub(super) log_tail: Option<String>,
 }
 
-pub(super) fn of(entries: &[Entry<'_>]) -> Vec<Ended> {
+pub(super) fn ended(entries: &[Entry<'_>]) -> Vec<Ended> {
     // What a workload does not apply to is told at its ranking.
     let applies = |entry: &&Entry<'_>| entry.row.status != Status::NotApplicable;
     entries.iter().filter(applies).flat_map(of_entry).collect()

@@ -46,7 +46,7 @@ pub(super) struct Styles<'a> {
 }
 
 impl<'a> Styles<'a> {
-    pub(super) fn of(entries: &[Entry<'a>]) -> Self {
+    pub(super) fn new(entries: &[Entry<'a>]) -> Self {
         let (mut contestants, mut runs) = (Vec::new(), Vec::new());
         for entry in entries.iter().filter(|entry| !entry.row.steps.is_empty()) {
             let name = words::contestant(&entry.row);
@@ -111,7 +111,7 @@ impl Section {
             })
             .collect::<Result<_, ReportError>>()?;
         let rows: Vec<Row<'_>> = entries.iter().map(|entry| entry.row.clone()).collect();
-        let subject = Subject::of(&rows);
+        let subject = Subject::new(&rows);
         let mut figures = match subject.grows() {
             true => vec![
                 curves::figure(&drawn, Percentile::P95)?,

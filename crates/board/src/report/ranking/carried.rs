@@ -22,7 +22,7 @@ pub(crate) struct Carried {
 
 impl Carried {
     /// What the repetitions found; `None` when none of them found anything.
-    pub(super) fn of(repetitions: &[&Measurement]) -> Option<Self> {
+    pub(super) fn new(repetitions: &[&Measurement]) -> Option<Self> {
         let mut found: Vec<(u64, bool)> = repetitions
             .iter()
             .filter_map(|measurement| found(measurement))

@@ -39,7 +39,7 @@ struct Part<'a> {
 }
 
 /// At this number of clients: of each repetition the last step that passed, else the last.
-pub(super) fn of(repetitions: &[&Measurement], clients: u64) -> Costs {
+pub(super) fn costs(repetitions: &[&Measurement], clients: u64) -> Costs {
     let parts = repetitions.iter().filter_map(|of| part(of, clients));
     let parts: Vec<Part<'_>> = parts.collect();
     let known =

@@ -71,7 +71,7 @@ pub(crate) struct Held {
     pub dropped: u64,
 }
 
-pub(super) fn of(steps: &[&StepRecord]) -> Extra {
+pub(super) fn extra(steps: &[&StepRecord]) -> Extra {
     Extra {
         leaving: leaving(steps),
         slow: slow(steps),

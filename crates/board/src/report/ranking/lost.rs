@@ -28,7 +28,7 @@ impl<'a> Row<'a> {
     /// What was watched in each repetition that the user did not cut short.
     pub(crate) fn failovers(&self) -> Vec<Failover<'a>> {
         let counted = self.counted();
-        counted.into_iter().filter_map(Failover::of).collect()
+        counted.into_iter().filter_map(Failover::new).collect()
     }
 
     /// What became of its messages; `None` where none were watched.
@@ -81,6 +81,6 @@ impl<'a> Row<'a> {
     pub(crate) fn promise(&self) -> Option<(Claim, Promise)> {
         let claim = self.repetitions.iter().find_map(|one| one.claim)?;
         let all = self.failovers();
-        (!all.is_empty()).then(|| (claim, Promise::of(claim, &all)))
+        (!all.is_empty()).then(|| (claim, Promise::new(claim, &all)))
     }
 }

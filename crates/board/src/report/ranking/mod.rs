@@ -73,7 +73,7 @@ impl<'a> Row<'a> {
         let told = deciding(&repetitions);
         Self {
             place: None,
-            carried: Carried::of(&repetitions),
+            carried: Carried::new(&repetitions),
             status: told.status,
             reason: told.reason.as_deref(),
             steps: steps::merge(&repetitions),
@@ -221,7 +221,7 @@ impl<'a> Row<'a> {
 
     /// What a delivered message costs at this number of clients, over all repetitions.
     pub(crate) fn costs(&self, clients: u64) -> Costs {
-        costs::of(&self.repetitions, clients)
+        costs::costs(&self.repetitions, clients)
     }
 
     /// What the server used over time, of the first repetition that has it.
@@ -352,7 +352,7 @@ fn by_clients<'a>(row: &Row<'a>) -> ByClients<'a> {
 /// The figure that tells rows of one workload apart that carried equally many clients.
 pub(crate) fn score(rows: &[Row<'_>]) -> Score {
     let plan = rows.iter().find_map(Row::plan);
-    plan.map_or(Score::Latency, Score::of)
+    plan.map_or(Score::Latency, Score::new)
 }
 
 /// Orders rows that carried equally many, and notes the figure that they are ordered by.
@@ -372,7 +372,7 @@ fn order_equal(mut rows: Vec<Row<'_>>, by: Score) -> Vec<(Row<'_>, place::Standi
     rows.into_iter()
         .map(|row| {
             let figure = score::figure(&row, by, common);
-            let standing = place::Standing::of(&row, ranked, by, common, figure);
+            let standing = place::Standing::new(&row, ranked, by, common, figure);
             (row, standing)
         })
         .collect()

@@ -59,7 +59,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    pub(super) fn of(
+    pub(super) fn new(
         row: &Row<'_>,
         ranked: bool,
         by: Score,

@@ -42,7 +42,7 @@ pub(crate) fn grows(plan: &Plan) -> bool {
 
 impl Score {
     /// That of a plan.
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let is_cut = |population: &plan::Population| matches!(population.life, Life::Cut(_));
         if let Some(RankedBy::Cost) = plan.ranked_by {
             return Self::Cost;
@@ -117,7 +117,7 @@ pub(super) fn figures(row: &Row<'_>, score: Score, common: Option<u64>) -> Vec<f
             each(&|measurement| usage::whole_memory(measurement, clients, kind))
         }
         Score::Cost => each(&cost),
-        Score::Loss => each(&|measurement| Failover::of(measurement)?.loss()),
+        Score::Loss => each(&|measurement| Failover::new(measurement)?.loss()),
         Score::Rate => each(&|measurement| {
             let edge = measurement.run.as_ref()?.outcome.edge?;
             Some(edge.passed.unwrap_or(0.0))

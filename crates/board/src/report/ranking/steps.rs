@@ -79,7 +79,7 @@ fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
         cpu_per_message_ns: usage::cpu_per_message(User::Server, parts),
         proxy_memory: usage::memory(User::Proxy, parts),
         proxy_cpu_ns: usage::cpu_per_message(User::Proxy, parts),
-        extra: extra::of(&records),
+        extra: extra::extra(&records),
     }
 }
 

@@ -57,7 +57,7 @@ struct Costing<'r> {
 }
 
 impl<'r> Costs<'r> {
-    pub(super) fn of(ranking: &'r Ranking<'_>) -> Self {
+    pub(super) fn new(ranking: &'r Ranking<'_>) -> Self {
         let contestants = ranking.lines.len();
         let mut costed: Vec<(usize, Costing<'r>)> = rows(ranking)
             .enumerate()

@@ -107,7 +107,7 @@ impl Line {
 
 impl<'s> Field<'s> {
     /// Of all rankings of a round.
-    pub(super) fn of(
+    pub(super) fn new(
         rankings: impl Iterator<Item = (Option<&'s Machine>, &'s Ranking<'s>)>,
     ) -> Self {
         let all: Vec<Source<'s>> = rankings
@@ -118,7 +118,7 @@ impl<'s> Field<'s> {
             .filter_map(|column| Some((column, pick::source(column, &all)?)))
             .collect();
         let costs = sources.get(&Column::Cost);
-        let costs = costs.map(|source| cost::Costs::of(source.ranking));
+        let costs = costs.map(|source| cost::Costs::new(source.ranking));
         let mut chosen: BTreeMap<&str, &Ranked> = BTreeMap::new();
         let best = costs.iter().flat_map(|costs| costs.best.iter().copied());
         let others = all.iter().flat_map(|source| &source.ranking.lines);

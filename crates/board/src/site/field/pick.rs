@@ -38,7 +38,7 @@ fn fits(column: Column, plan: &Plan) -> bool {
         }
         Column::Memory => matches!(plan.load, Load::Connect(_)) && !plan.target.is_secure(),
         Column::Rooms => plan.workload() == Workload::Rooms && is_open && is_plain(plan),
-        Column::Storm => Score::of(plan) == Score::Return,
+        Column::Storm => Score::new(plan) == Score::Return,
         Column::Slow => plan.populations.iter().any(|of| of.reads != Reading::Full),
         Column::Echo => {
             let is_closed = matches!(plan.load, Load::Closed(_));

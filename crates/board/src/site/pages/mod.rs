@@ -176,7 +176,7 @@ pub(super) fn all(
                 .flat_map(|ranking| past::points(round, one.board, ranking)),
         );
     }
-    let repeats = Repeats::of(&points, &shown.again);
+    let repeats = Repeats::new(&points, &shown.again);
     points.extend(shown.history.iter().cloned());
     let server_names = servers(gathered, shown, &points);
     let mut workload_names: BTreeSet<String> = gathered
@@ -193,14 +193,14 @@ pub(super) fn all(
         ranked,
         points,
         repeats,
-        servers: Names::of(server_names.iter().map(String::as_str)),
-        workloads: Names::of(workload_names.iter().map(String::as_str)),
+        servers: Names::new(server_names.iter().map(String::as_str)),
+        workloads: Names::new(workload_names.iter().map(String::as_str)),
         server_names,
         workload_names,
     };
     let mut files = Files::default();
     let rankings = site.rankings();
-    let field = Field::of(rankings.map(|(on, ranking)| (on.board.machine.as_ref(), ranking)));
+    let field = Field::new(rankings.map(|(on, ranking)| (on.board.machine.as_ref(), ranking)));
     files.add("index.html", front::render(&site, &field)?);
     if let Some(page) = failures::render(&site)? {
         files.add(failures::FILE, page);

@@ -222,7 +222,7 @@ fn of_ranking(
 
 /// Its curves under one workload, before that of the row that is first there.
 fn of_charts(ranking: &Ranking<'_>, name: &str, number: usize) -> Result<Vec<String>, SiteError> {
-    let latency = chart::of(ranking);
+    let latency = chart::chart(ranking);
     let limit = ranking.rows.iter().find_map(|row| row.limit());
     let titles = [
         (latency, ""),

@@ -68,7 +68,7 @@ pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
 }
 
 fn charts(site: &Site<'_>, ranking: &Ranking<'_>, index: usize) -> Result<Vec<String>, SiteError> {
-    let latency = chart::of(ranking);
+    let latency = chart::chart(ranking);
     let limit = ranking.rows.iter().find_map(|row| row.limit());
     let drawn = [
         (latency, "latency", "Latency"),

@@ -34,7 +34,7 @@ fn of_text() -> (Heartbeat, Vec<Rule>) {
 
 /// Has the clients of some plans beat, whose server ends those that do not.
 pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
-    let (jitter, asks) = (dice.of(&[0.0, 0.5]), dice.of(&[0, 1, 3]));
+    let (jitter, asks) = (dice.one_of(&[0.0, 0.5]), dice.one_of(&[0, 1, 3]));
     let message = &mut case.plan.message;
     let of_text = message
         .definition

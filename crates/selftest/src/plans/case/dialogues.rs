@@ -17,8 +17,8 @@ pub(in crate::plans) const NEXT: &str = "next";
 /// Has the clients of some plans of echoes carry out a dialogue.
 pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
     let (after_ms, jitter, turns) = (
-        dice.of(&[0, 20, 150]),
-        dice.of(&[0.0, 0.5, 1.0]),
+        dice.one_of(&[0, 20, 150]),
+        dice.one_of(&[0.0, 0.5, 1.0]),
         dice.between(1, 4),
     );
     let plan = &mut case.plan;

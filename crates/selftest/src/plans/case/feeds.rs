@@ -10,9 +10,9 @@ use test_servers::oracle::{Feeding, Strikes};
 
 /// Has the servers of some plans send a feed, with faults by number that never meet.
 pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
-    let (every, keys) = (dice.of(&[0, 12, 15, 40]), dice.of(&[1, 1, 2, 3]));
-    let (burst, resumes) = (dice.of(&[1, 2, 3]), dice.once_in(2));
-    let silent = dice.of(&[0, 0, 3]);
+    let (every, keys) = (dice.one_of(&[0, 12, 15, 40]), dice.one_of(&[1, 1, 2, 3]));
+    let (burst, resumes) = (dice.one_of(&[1, 2, 3]), dice.once_in(2));
+    let silent = dice.one_of(&[0, 0, 3]);
     let is_plain = case.server.framework == Framework::Plain && !are_bytes(&case.plan.message);
     // What is watched is what clients publish.
     if !dice.once_in(3) || !is_plain || case.plan.watch().is_some() {

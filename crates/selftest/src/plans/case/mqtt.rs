@@ -6,7 +6,7 @@ use test_servers::Framework;
 
 /// Has the clients of some plans speak MQTT: of those whose messages no dialect file describes.
 pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
-    let (is_5, qos) = (dice.once_in(2), dice.of(&[0, 1]));
+    let (is_5, qos) = (dice.once_in(2), dice.one_of(&[0, 1]));
     let named = dice.once_in(2);
     // An echo is published with QoS 0, and comes back with it.
     let qos = match case.plan.audience {

@@ -9,7 +9,7 @@ use test_servers::oracle::{Parting, Strikes};
 
 /// Has the servers of some plans of echoes answer in parts, with faults by number that never meet.
 pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
-    let (every, each) = (dice.of(&[0, 12, 15, 40]), dice.of(&[3, 4, 9]));
+    let (every, each) = (dice.one_of(&[0, 12, 15, 40]), dice.one_of(&[3, 4, 9]));
     let is_plain = case.server.framework == Framework::Plain && !are_bytes(&case.plan.message);
     let has_echoes =
         case.plan.audience == Audience::Sender && !matches!(case.plan.load, Load::Connect(_));

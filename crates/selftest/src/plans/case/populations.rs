@@ -19,8 +19,8 @@ pub(super) fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
     if to_others && dice.once_in(2) {
         // With so many of them, a worker has no other clients.
         all.push(Population {
-            share: dice.of(&[1, 2, 4, 9, 30]),
-            reads: dice.of(&[
+            share: dice.one_of(&[1, 2, 4, 9, 30]),
+            reads: dice.one_of(&[
                 Reading::Stopped,
                 Reading::BytesPerSecond(1_000),
                 Reading::BytesPerSecond(100_000),
@@ -31,10 +31,10 @@ pub(super) fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
             return all;
         }
     }
-    let reconnect = match dice.of(&[true, true, false, false, false]) {
+    let reconnect = match dice.one_of(&[true, true, false, false, false]) {
         true => Reconnect::Never,
         false => Reconnect::Backoff(Backoff {
-            first: Nanos::millis(dice.of(&[1, 100])),
+            first: Nanos::millis(dice.one_of(&[1, 100])),
             most: Nanos::millis(200),
             ..Backoff::default()
         }),
@@ -47,16 +47,16 @@ pub(super) fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
     };
     match dice.between(0, 5) {
         0 | 1 => all.push(leaves(Life::ComesAndGoes(ComesAndGoes {
-            stays: Nanos::millis(dice.of(&[200, 1_000, 5_000])),
-            away: Nanos::millis(dice.of(&[50, 300])),
+            stays: Nanos::millis(dice.one_of(&[200, 1_000, 5_000])),
+            away: Nanos::millis(dice.one_of(&[50, 300])),
         }))),
         2 => all.push(leaves(Life::Cut(Cut {
             at: Nanos::millis(200),
         }))),
         3 | 4 if matches!(plan.audience, Audience::Room(_)) => {
             all.push(leaves(Life::ChangesRoom(ChangesRoom {
-                stays: Nanos::millis(dice.of(&[100, 500, 2_000])),
-                away: Nanos::millis(dice.of(&[20, 200, 1_000])),
+                stays: Nanos::millis(dice.one_of(&[100, 500, 2_000])),
+                away: Nanos::millis(dice.one_of(&[20, 200, 1_000])),
             })));
         }
         _ => {}

@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
         entries.retain(is_asked);
         entries = quick::one_of_each_language(entries);
     }
-    let ways = Ways::of(options, |name| context.project.proxy(name))?;
+    let ways = Ways::new(options, |name| context.project.proxy(name))?;
     let mut rows = rows::plan(&entries, &ways, options)?;
     rows.other_servers = all - entries.len();
     let rows = rows;

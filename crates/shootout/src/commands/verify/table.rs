@@ -21,10 +21,10 @@ pub(in crate::commands) enum Table {
 /// Writes the tables, or compares them with results and manifests. False where they differ.
 pub(super) fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, Refusal> {
     let project = &context.project;
-    let files = Files::of(project.root());
+    let files = Files::new(project.root());
     let stored = files.read()?;
     let entries = project.select(&[])?;
-    let page = Page::of(project.root())?;
+    let page = Page::new(project.root())?;
     match table {
         Table::Write => {
             files.write(&conformance_table::merged(

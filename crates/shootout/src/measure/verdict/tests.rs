@@ -233,6 +233,11 @@ fn the_users_wish_and_a_mute_generator_come_first() {
         ..ended(130, fine())
     };
     assert_eq!(status(&stopped, &gone()).0, Status::Interrupted);
+    let done = Ended {
+        interrupted: true,
+        ..ended(0, fine())
+    };
+    assert_eq!(status(&done, &gone()).0, Status::Ok);
     let mute = Ended {
         silent: true,
         ..ended(0, fine())

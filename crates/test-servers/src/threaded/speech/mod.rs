@@ -77,12 +77,12 @@ impl Rejected {
 }
 
 impl Speech {
-    pub(crate) fn of(framework: Framework, head: &RequestHead) -> Self {
+    pub(crate) fn new(framework: Framework, head: &RequestHead) -> Self {
         match framework {
             Framework::Plain => Self::Plain,
             Framework::ActionCable => Self::ActionCable,
             Framework::SocketIo => Self::SocketIo,
-            Framework::Mqtt => Self::Mqtt(mqtt::Terms::of(&head.target)),
+            Framework::Mqtt => Self::Mqtt(mqtt::Terms::new(&head.target)),
             Framework::Phoenix if head.target.contains("vsn=2.") => Self::PhoenixV2,
             Framework::Phoenix => Self::PhoenixV1,
         }

@@ -27,7 +27,7 @@ struct Packet<'m> {
 
 impl Terms {
     /// Version 5 by `mqtt=5` in the query of the URL, and deliveries with QoS 1 by `qos=1`.
-    pub(super) fn of(target: &str) -> Self {
+    pub(super) fn new(target: &str) -> Self {
         Self {
             is_5: target.contains("mqtt=5"),
             qos: target.contains("qos=1").into(),

@@ -28,7 +28,7 @@ pub(super) enum Form {
 
 impl Form {
     /// That of a file with this beginning, which may end anywhere. `None` if it is no list of frames.
-    pub(super) fn of(head: &[u8]) -> Option<Self> {
+    pub(super) fn new(head: &[u8]) -> Option<Self> {
         let text = head.trim_ascii_start();
         let array = text.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
         match (text.first()?, array) {
@@ -83,7 +83,7 @@ mod tests {
             ("a,b,c\n1,in,text\n", None),
             ("", None),
         ] {
-            assert_eq!(Form::of(head.as_bytes()), form, "{head}");
+            assert_eq!(Form::new(head.as_bytes()), form, "{head}");
         }
     }
 
@@ -95,7 +95,7 @@ mod tests {
             rest in r#"((in|out|send|receive|7|"|\{"dir":"out","text":"a"\}|\n|,|;|[ -~\u{e9}]{0,5}){0,30})"#,
         ) {
             let bytes = [head, &rest].concat().into_bytes();
-            let form = Form::of(&bytes).unwrap();
+            let form = Form::new(&bytes).unwrap();
             let _ = read(form, source::of_bytes(bytes), None);
         }
     }

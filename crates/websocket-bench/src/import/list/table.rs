@@ -64,7 +64,7 @@ pub(super) fn read(delimiter: u8, from: &mut impl Read, rows: &mut Rows) -> Resu
         }
         rows.line = record.position().map_or(rows.line, csv::Position::line);
         match &head {
-            None => head = Some(Head::of(&names(&record))?),
+            None => head = Some(Head::new(&names(&record))?),
             Some(head) => head.take(&record, rows)?,
         }
     }
@@ -81,7 +81,7 @@ struct Head {
 }
 
 impl Head {
-    fn of(names: &[String]) -> Result<Self, ListError> {
+    fn new(names: &[String]) -> Result<Self, ListError> {
         const LINE: u64 = 1;
         let mut found: [Option<(usize, usize)>; Column::ALL.len()] = Default::default();
         for (at, name) in names.iter().enumerate() {

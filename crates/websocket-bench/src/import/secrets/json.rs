@@ -138,7 +138,7 @@ pub(super) fn look(
     let numbered = before.split_once(':');
     let numbered = numbered.filter(|(length, _)| length.bytes().all(|byte| byte.is_ascii_digit()));
     let own = numbered.map_or(before, |(_, own)| own);
-    let packet = Packet::of(own);
+    let packet = Packet::new(own);
     let is_connect = packet.length() == own.len()
         && packet.digits == "40"
         && (packet.middle.is_empty() || packet.middle.starts_with('/'));

@@ -42,7 +42,7 @@ pub(super) fn write(
 /// Whether the run says anything, and what it has shown.
 fn measured(record: &RunRecord) -> TestCase {
     let detail = record.outcome.detail.to_string();
-    let status = match Exit::of(record) {
+    let status = match Exit::new(record) {
         Exit::Measured | Exit::Expectation | Exit::Closed => TestCaseStatus::success(),
         Exit::Invalid => {
             let faults = record.faults();

@@ -31,7 +31,7 @@ const GROUPS: [&[Case]; 10] = [
 /// Carries out the tasks of a group, one after the other.
 fn carry_out(group: &[Case]) {
     for (heading, case) in group {
-        case(task::Task::of(heading));
+        case(task::Task::new(heading));
     }
 }
 

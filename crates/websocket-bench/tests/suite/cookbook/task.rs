@@ -40,7 +40,7 @@ pub(super) fn built(name: &str) -> PathBuf {
 }
 
 impl Task {
-    pub(super) fn of(heading: &str) -> Self {
+    pub(super) fn new(heading: &str) -> Self {
         let entry = entries().iter().find(|entry| entry.heading == heading);
         let task = Self {
             entry: entry.unwrap_or_else(|| panic!("docs/cookbook.md has no task {heading:?}")),

@@ -19,7 +19,7 @@ struct Case {
 }
 
 impl Case {
-    fn of(url: &str, clients: u64, version: &str, more: &str) -> Self {
+    fn new(url: &str, clients: u64, version: &str, more: &str) -> Self {
         let plan = format!(
             "target = {{ url = \"{url}\" }}\n\
              connection = {{ data = \"users.csv\", timeout = \"60s\" }}\n\
@@ -59,14 +59,14 @@ fn clients_that_give_their_password_get_deliveries_with_qos_1() {
         Err(reason) => return test_servers::skipped(&reason),
     };
     for version in ["mqtt", "mqtt5"] {
-        let case = Case::of(broker.url(), CLIENTS, version, LOGIN);
+        let case = Case::new(broker.url(), CLIENTS, version, LOGIN);
         let whole = step(&case.run(&[]), 0);
         assert!(whole.faults.is_empty(), "{}", whole.faults);
         assert_eq!(whole.delivery.unwrap().count, CLIENTS * SAMPLES);
         assert_eq!(whole.ack.unwrap().count, SAMPLES);
     }
 
-    let case = Case::of(broker.url(), CLIENTS, "mqtt", LOGIN);
+    let case = Case::new(broker.url(), CLIENTS, "mqtt", LOGIN);
     case.users("user,password\nann,pepper-7\n");
     let (code, out, words) = bench(&case.run(&[]));
     assert_eq!(code, Some(1), "{out}{words}");
@@ -85,7 +85,7 @@ fn one_delivery_with_qos_1_that_is_left_out_is_lost_once() {
     for version in ["mqtt", "mqtt5"] {
         let (between, seen) = relay::leaving_out(server, b"websocket-bench/all", None, 7777);
         let url = format!("ws://{between}/mqtt");
-        let case = Case::of(&url, CLIENTS, version, LOGIN);
+        let case = Case::new(&url, CLIENTS, version, LOGIN);
         let more = [
             "--set",
             "load.closed.in_flight=1",
@@ -109,7 +109,7 @@ fn packets_that_are_cut_anywhere_are_put_together() {
     for qos in [0, 1] {
         let (addr, broker) = Broker::start(qos, None);
         let terms = format!("message.mqtt = {{ subscribe_qos = {qos} }}");
-        let case = Case::of(&format!("ws://{addr}/"), 20, "mqtt", &terms);
+        let case = Case::new(&format!("ws://{addr}/"), 20, "mqtt", &terms);
         let whole = step(&case.run(&[]), 0);
         assert!(whole.faults.is_empty(), "{}", whole.faults);
         assert_eq!(whole.delivery.unwrap().count, 20 * SAMPLES);
@@ -125,7 +125,7 @@ fn packets_that_are_cut_anywhere_are_put_together() {
 fn a_delivery_that_came_and_comes_again_is_a_duplicate() {
     let (addr, _) = Broker::start(1, Some(333));
     let terms = "message.mqtt = { subscribe_qos = 1 }";
-    let case = Case::of(&format!("ws://{addr}/"), 20, "mqtt", terms);
+    let case = Case::new(&format!("ws://{addr}/"), 20, "mqtt", terms);
     let step = step(&case.run(&[]), 3);
     let one = Faults {
         duplicate: 1,
@@ -171,7 +171,7 @@ fn terms_that_make_no_sense_are_refused_by_their_key() {
         ("mqtt", "user = \"x\"", "unknown key message.mqtt.user"),
     ] {
         let terms = format!("message.mqtt = {{ {terms} }}");
-        let case = Case::of("ws://127.0.0.1:1/", 1, dialect, &terms);
+        let case = Case::new("ws://127.0.0.1:1/", 1, dialect, &terms);
         let (code, out, shown) = bench(&case.run(&[]));
         assert_eq!(code, Some(1), "{terms}: {out}{shown}");
         let shown = shown.replace('`', "");
@@ -179,7 +179,7 @@ fn terms_that_make_no_sense_are_refused_by_their_key() {
         assert!(!shown.contains("pepper"), "{shown}");
     }
     let qos_1 = "message.mqtt = { subscribe_qos = 1 }\naudience = \"sender\"";
-    let case = Case::of("ws://127.0.0.1:1/", 1, "mqtt", qos_1);
+    let case = Case::new("ws://127.0.0.1:1/", 1, "mqtt", qos_1);
     let (code, _, shown) = bench(&case.run(&[]));
     assert_eq!(code, Some(1), "{shown}");
     assert!(

@@ -94,7 +94,7 @@ impl Case {
         if scheme == "wss" {
             command.arg("--ca").arg(certificates.ca());
         }
-        let mut ran = Ran::of(self, &mut command);
+        let mut ran = Ran::new(self, &mut command);
         drop(peer);
         ran.judge(&record);
         ran
@@ -156,7 +156,7 @@ impl Case {
 
 impl Ran {
     // timed: what a run took is only told; its end is that of `watch`.
-    fn of(case: Case, command: &mut Command) -> Self {
+    fn new(case: Case, command: &mut Command) -> Self {
         let began = Instant::now();
         let mut child = command.spawn().expect("the binary starts");
         let stdout = collect(child.stdout.take().unwrap());

@@ -37,7 +37,7 @@ impl Hosts {
     /// `wrap` may start a worker by way of another program.
     // timed: each host has a network of its own, in which no other program has the ports.
     fn with(wrap: fn(Vec<String>, u32) -> Vec<String>) -> Option<Self> {
-        let network = Network::of(SERVER)?;
+        let network = Network::new(SERVER)?;
         let address = format!("{}:3334", Network::address(SERVER))
             .parse()
             .unwrap();

@@ -22,7 +22,7 @@ pub(crate) struct Network {
 impl Network {
     /// Makes the hosts 10.77.0.1, 10.77.0.2 and so on; `None`, and the test is skipped, where that is
     /// not permitted.
-    pub(crate) fn of(hosts: u32) -> Option<Self> {
+    pub(crate) fn new(hosts: u32) -> Option<Self> {
         sweep();
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let mut network = Self {

@@ -20,7 +20,7 @@ pub(in crate::dialect) struct FedBytes {
 impl FedBytes {
     /// # Errors
     /// A name in the pattern that means nothing there, or a hole of a request.
-    pub(super) fn of(
+    pub(super) fn new(
         key: &str,
         rule: &Rule,
         outline: &Rule,

@@ -39,7 +39,7 @@ impl Framing {
     ///
     /// # Errors
     /// Stamps of several forms.
-    pub(super) fn of(file: &DialectFile) -> Result<Option<Self>, DialectError> {
+    pub(super) fn new(file: &DialectFile) -> Result<Option<Self>, DialectError> {
         if file.form == TemplateForm::Text {
             return Ok(None);
         }
@@ -87,7 +87,7 @@ impl Fill {
     }
 
     /// The message of a client.
-    pub(crate) fn of(&self, variables: &dyn Variables) -> Vec<u8> {
+    pub(crate) fn message(&self, variables: &dyn Variables) -> Vec<u8> {
         let mut message = Vec::new();
         self.template.write(self.room, 0, variables, &mut message);
         message

@@ -81,7 +81,7 @@ impl ByteRule {
         Ok(Self {
             at: at.collect::<Result<_, _>>()?,
             fed: match rule.means {
-                Meaning::Feed => Some(FedBytes::of(key, rule, outline, &shape.names)?),
+                Meaning::Feed => Some(FedBytes::new(key, rule, outline, &shape.names)?),
                 _ => None,
             },
             shape,

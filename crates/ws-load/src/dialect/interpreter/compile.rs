@@ -75,7 +75,7 @@ impl Interpreter {
         stamps: Stamps,
     ) -> Result<Self, DialectError> {
         bytes::check(file)?;
-        let framing = Framing::of(file)?;
+        let framing = Framing::new(file)?;
         let outline = file.outlined();
         requirements::check(&outline)?;
         let request = |of: Option<(&str, &str)>| {
@@ -148,7 +148,7 @@ impl Interpreter {
                 .any(|rule| rule.means == Meaning::Ready),
             examples: file.receive.iter().filter_map(example).collect(),
             heartbeat: heartbeat::compile(file, &outline)?,
-            feed: FeedTerms::of(&outline.receive),
+            feed: FeedTerms::new(&outline.receive),
             has_parts: file.receive.iter().any(is_part),
             body,
             stamps,
@@ -178,7 +178,7 @@ impl Interpreter {
     fn prove(&self, index: usize, rule: &Rule, number: u64) -> Result<(), DialectError> {
         let key = format!("{READY}[{}].example", index + 1);
         const ROOM: u32 = 17;
-        let stamp = self.stamps.of(number);
+        let stamp = self.stamps.stamp(number);
         let mut message = Vec::new();
         let (framing, prefix) = (self.framing, &self.topic_prefix);
         let example = bytes::example(&key, rule, framing, prefix, &self.body)?;
@@ -195,7 +195,7 @@ impl Interpreter {
             ));
         }
         let problem = match self.receive.find(message) {
-            Err(why) => why.of(message),
+            Err(why) => why.words(message),
             Ok(found) if found.index != index => {
                 format!("rule {} matches it first", found.index + 1)
             }

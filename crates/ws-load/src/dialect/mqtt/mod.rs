@@ -41,7 +41,7 @@ pub(super) enum Version {
 
 impl Version {
     /// That of a dialect which is one.
-    pub(super) const fn of(dialect: Dialect) -> Option<Self> {
+    pub(super) const fn new(dialect: Dialect) -> Option<Self> {
         match dialect {
             Dialect::Mqtt => Some(Self::V3),
             Dialect::Mqtt5 => Some(Self::V5),
@@ -154,7 +154,7 @@ impl Codec for Mqtt {
                 format!("the broker refused the subscription, with code {code:#04x}")
             }
             Ok(_) => "the broker answers to what was not asked".to_owned(),
-            Err(why) => format!("not MQTT: {}", why.of(message)),
+            Err(why) => format!("not MQTT: {}", why.words(message)),
         };
         Opening::Refused(what)
     }

@@ -13,7 +13,7 @@ pub(in crate::dialect) struct Terms {
 
 impl Terms {
     /// Those of a plan whose requests carry these lines.
-    pub(in crate::dialect) fn of(message: &Message, lines: Option<&Lines>) -> Self {
+    pub(in crate::dialect) fn new(message: &Message, lines: Option<&Lines>) -> Self {
         let line = lines.map_or(0, Lines::longest);
         let payload = message.longest_padding().max(line);
         Self {

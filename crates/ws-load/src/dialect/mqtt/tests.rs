@@ -29,7 +29,7 @@ fn with_qos(version: Version, workload: Workload, padding: &str, qos: u8) -> Mqt
         }),
         ..plan::Message::default()
     };
-    let terms = Terms::of(&message, None);
+    let terms = Terms::new(&message, None);
     Mqtt::new(version, workload, Body::new(padding.to_owned()), terms)
 }
 

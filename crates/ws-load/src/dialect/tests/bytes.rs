@@ -119,7 +119,7 @@ fn the_exchange_is_in_bytes() {
     let Opening::Fill(fill) = codec.open(None) else {
         panic!("something is open in it");
     };
-    assert_eq!(fill.of(&Client), b"\x1a\x07bench 7");
+    assert_eq!(fill.message(&Client), b"\x1a\x07bench 7");
     assert_eq!(codec.opened(b"\x22 welcome \xff", None), Opening::Ready);
     for other in [&b"\x22 welcome"[..], b"\x21\xff", b""] {
         assert!(matches!(codec.opened(other, None), Opening::Refused(_)));

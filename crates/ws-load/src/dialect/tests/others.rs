@@ -314,7 +314,7 @@ when = { "" = { is = ["object"], length = 0 } }
 send = "{}"
 "#,
     );
-    let stamp = STAMPS.of(6);
+    let stamp = STAMPS.stamp(6);
     assert!(sent(&codec, Workload::Broadcast, stamp).starts_with(r#"{"id":7,"publish":"#));
     let result = |id: &str| codec.parse(format!(r#"{{"id":{id},"publish":{{}}}}"#).as_bytes());
     assert_eq!(result("7"), message(Kind::Result, stamp, true));

@@ -74,7 +74,7 @@ fn sent(codec: &Interpreter, stamp: u64) -> String {
 
 /// The first stamp of the run whose request is of a kind.
 fn stamp_of_kind(codec: &Interpreter, kind: u32) -> u64 {
-    let mut stamps = (0..).map(|sample| STAMPS.of(sample));
+    let mut stamps = (0..).map(|sample| STAMPS.stamp(sample));
     stamps
         .find(|stamp| codec.request_kind(*stamp) == Some(kind))
         .unwrap()

@@ -39,7 +39,7 @@ fn a_request_has_what_the_plan_says_with_the_row_of_its_client() {
         plan.connection.query = owned(&["q 1=a&b", "u={user}"]);
         plan.connection.subprotocols = owned(&["v1", "bearer.{token}"]);
     });
-    let target = Target::of(&plan);
+    let target = Target::new(&plan);
     // `ann/x` is a path's part and a header's text, and both are written as these need it.
     let target = target.unwrap();
     let first = request(&target, 2);
@@ -71,7 +71,7 @@ fn the_number_of_a_client_needs_no_data_file() {
             plan.connection.query = owned(&["q={client}"]);
             plan.connection.subprotocols = owned(&["v{client}"]);
         });
-        let asked = request(&Target::of(&plan).unwrap(), 17);
+        let asked = request(&Target::new(&plan).unwrap(), 17);
         for line in [
             "GET /room/17?of=17&q=17 HTTP/1.1\r\n",
             "\r\nHost: h17.example\r\n",
@@ -86,7 +86,7 @@ fn the_number_of_a_client_needs_no_data_file() {
 
 #[test]
 fn without_anything_to_say_the_dialect_has_its_own_word() {
-    let target = Target::of(&plan("ws://127.0.0.1:9/", |_| {})).unwrap();
+    let target = Target::new(&plan("ws://127.0.0.1:9/", |_| {})).unwrap();
     assert!(request(&target, 0).contains("Sec-WebSocket-Protocol: of-dialect\r\n"));
     assert!(target.asks.tunnel(0).is_none());
 }
@@ -102,7 +102,7 @@ fn a_proxy_sees_its_own_credentials_and_the_server_does_not() {
         plan.connection.headers = owned(&["Proxy-Authorization: Basic dTpw"]);
     });
     for (plan, port) in [(by_url, 80), (by_header, 443)] {
-        let target = Target::of(&plan).unwrap();
+        let target = Target::new(&plan).unwrap();
         let tunnel = String::from_utf8(target.asks.tunnel(0).unwrap()).unwrap();
         assert_eq!(
             tunnel,
@@ -127,7 +127,7 @@ fn a_server_that_repeats_a_secret_does_not_get_it_into_the_error() {
         ]);
         plan.connection.query = owned(&["t={token}"]);
     });
-    let target = Target::of(&plan).unwrap();
+    let target = Target::new(&plan).unwrap();
     let error = ConnectError::Handshake {
         addr: target.endpoint.clone(),
         source: HandshakeError::Status {

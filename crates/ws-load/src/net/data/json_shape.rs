@@ -62,7 +62,7 @@ impl Kind {
 impl Shape {
     /// The shape of a line that is JSON and has these fields, if lines like it can be told.
     pub(super) fn learn(line: &str, columns: &[String], fields: &[&str]) -> Option<Self> {
-        let shape = Self::of(line, columns)?;
+        let shape = Self::new(line, columns)?;
         let mut found = vec![0..0; columns.len()];
         let is_right = shape.fields(line, &mut found)
             && found
@@ -72,7 +72,7 @@ impl Shape {
         is_right.then_some(shape)
     }
 
-    fn of(line: &str, columns: &[String]) -> Option<Self> {
+    fn new(line: &str, columns: &[String]) -> Option<Self> {
         let bytes = line.as_bytes();
         let mut members = Vec::new();
         let mut name = None;
@@ -137,7 +137,7 @@ mod tests {
 
     fn learned(line: &str) -> Option<Shape> {
         let columns = ["a".to_owned()];
-        Shape::of(line, &columns)
+        Shape::new(line, &columns)
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(super) fn without_return(line: &str) -> &str {
 }
 
 impl<R: Read> WholeLines<R> {
-    pub(super) fn of(reader: R) -> Self {
+    pub(super) fn new(reader: R) -> Self {
         Self {
             reader,
             chunk: Vec::with_capacity(2 * CHUNK),
@@ -123,7 +123,7 @@ mod tests {
         for len in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             let line = [vec![b'x'; len], b"\n".to_vec()].concat();
             let text = [line.repeat(3), b"last".to_vec()].concat();
-            let mut lines = WholeLines::of(&text[..]);
+            let mut lines = WholeLines::new(&text[..]);
             let mut found = Vec::new();
             while let Next::Lines(some) = lines.next(4 * CHUNK).unwrap() {
                 assert!(some.ends_with(b"\n") || found.len() + some.len() == text.len());
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_ends_what_is_read() {
-        let mut lines = WholeLines::of(io::repeat(b'x'));
+        let mut lines = WholeLines::new(io::repeat(b'x'));
         assert!(matches!(lines.next(1 << 20).unwrap(), Next::TooLong));
         assert!(lines.chunk.capacity() <= 4 << 20, "{}", lines.chunk.len());
     }

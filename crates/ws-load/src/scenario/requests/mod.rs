@@ -82,7 +82,7 @@ impl Requests {
                 .filter(|file| file.is_dialogue())
                 .map(|_| Box::default()),
             writer: Writer::new(&setting.plan),
-            publisher: Publisher::of(&setting),
+            publisher: Publisher::new(&setting),
             sent: 0,
             sent_bytes: 0,
             received_bytes: 0,
@@ -115,7 +115,7 @@ impl Requests {
         }
         let plan = &self.setting.plan;
         let schedule = Schedule::new(load, plan.generator.seed, ledger.first_sample)
-            .with_script(Script::of(plan).as_ref(), ledger.clients());
+            .with_script(Script::new(plan).as_ref(), ledger.clients());
         let (worker, workers) = (u64::from(self.number), u64::from(self.workers));
         let is_ours = move |client: u64| client % workers == worker;
         self.by_clock = SendQueue::new(schedule, start_ns, ledger, is_ours);
@@ -146,10 +146,10 @@ impl Requests {
     fn counts(&self) -> Counts {
         Counts {
             sent: self.sent,
-            received: self.verifier.messages,
+            received: self.verifier.tally.messages,
             sent_bytes: self.sent_bytes,
             received_bytes: self.received_bytes,
-            faults: self.verifier.faults.total(),
+            faults: self.verifier.tally.faults.total(),
         }
     }
 
@@ -157,7 +157,7 @@ impl Requests {
     #[cold]
     fn cut(&mut self, now_ns: u64) {
         let counts = self.counts();
-        let completion = &self.verifier.latencies.completion;
+        let completion = &self.verifier.tally.latencies.completion;
         let interval = self.cutter.cut(now_ns, counts, completion);
         self.interval.get_or_insert_default().merge(&interval);
     }
@@ -257,7 +257,7 @@ impl Requests {
 
     #[cold]
     fn pass_on_confirmed(&mut self, clients: &mut dyn Clients) {
-        for confirmed in std::mem::take(&mut self.verifier.confirmed) {
+        for confirmed in std::mem::take(&mut self.verifier.movers.confirmed) {
             match confirmed {
                 RoomConfirmed::Left { slot } => clients.has_left_room(slot),
                 RoomConfirmed::Joined { slot, at_ns } => clients.has_joined_room(slot, at_ns),
@@ -277,7 +277,13 @@ impl Requests {
         let Some(missing) = self.verifier.first_answers.missing(due, now_ns) else {
             return;
         };
-        let first = self.verifier.first.malformed.as_deref().unwrap_or_default();
+        let first = self
+            .verifier
+            .tally
+            .first
+            .malformed
+            .as_deref()
+            .unwrap_or_default();
         let expected = self.verifier.codec().expects(plan.workload());
         let what = match (missing == due, missing == Answers::RESULT) {
             (true, _) => "no answer",
@@ -380,12 +386,12 @@ impl Scenario for Requests {
         if read.at_ns >= self.cutter.end_ns {
             self.cut(read.at_ns);
         }
-        self.verifier.read = read;
+        self.verifier.reading.read = read;
     }
 
     #[inline]
     fn message(&mut self, slot: Slot, opcode: Opcode, payload: &[u8], at_ns: u64, slack_ns: u64) {
-        self.verifier.slack_ns = slack_ns;
+        self.verifier.reading.slack_ns = slack_ns;
         self.verifier.message(slot, opcode, payload, at_ns);
     }
 
@@ -398,7 +404,7 @@ impl Scenario for Requests {
                 self.continue_dialogues(answered);
             }
         }
-        if !self.verifier.confirmed.is_empty() {
+        if !self.verifier.movers.confirmed.is_empty() {
             self.pass_on_confirmed(clients);
         }
         if self.verifier.finished > 0 {
@@ -441,7 +447,7 @@ impl Scenario for Requests {
         part.dialogues = self.take_dialogues();
         self.received_bytes = part.counts.received_bytes;
         let cutter = std::mem::take(&mut self.cutter);
-        part.rows = cutter.finish(self.counts(), &self.verifier.latencies.completion);
+        part.rows = cutter.finish(self.counts(), &self.verifier.tally.latencies.completion);
         (part.counts.sent, part.counts.sent_bytes) = (self.sent, self.sent_bytes);
         self.verifier.finish(part);
         let visits = self.verifier.take_visited();

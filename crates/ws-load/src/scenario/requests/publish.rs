@@ -40,7 +40,7 @@ struct Meanings<'a> {
 
 impl Publisher {
     /// `None` where the plan publishes by messages.
-    pub(super) fn of(setting: &Setting) -> Option<Box<Self>> {
+    pub(super) fn new(setting: &Setting) -> Option<Box<Self>> {
         let file = setting.plan.message.definition.as_deref()?;
         let of = file.send.http.clone()?;
         let workload = setting.plan.workload();
@@ -85,7 +85,7 @@ impl Publisher {
             let signed = meanings.sign(signature);
             meanings.signed.insert(name, signed);
         }
-        let path = HttpUrl::of(&self.of.url).map_or("/", |url| url.path);
+        let path = HttpUrl::new(&self.of.url).map_or("/", |url| url.path);
         let headers = self.of.headers.iter();
         let headers =
             headers.map(|(name, value)| (name.clone(), meanings.fill(value, FieldPlace::Header)));
@@ -227,7 +227,7 @@ impl Requests {
             && ledger.is_timed(letter.index)
         {
             let lag_ns = letter.handed_ns.saturating_sub(due_ns) + answered.lag_ns;
-            self.verifier.latencies.send_lag.record(lag_ns);
+            self.verifier.tally.latencies.send_lag.record(lag_ns);
         }
         match answered.failure {
             Some(_) => self.verifier.publication_refused(),

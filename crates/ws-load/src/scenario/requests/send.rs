@@ -198,7 +198,7 @@ impl Requests {
             && ledger.is_timed(request.index)
         {
             let lag_ns = now_ns.saturating_sub(due_ns);
-            self.verifier.latencies.send_lag.record(lag_ns);
+            self.verifier.tally.latencies.send_lag.record(lag_ns);
         }
         Request {
             is_new: false,

@@ -23,7 +23,7 @@ impl Lined {
     /// That of a message that was parsed and found to carry the stamp at `hole` and the line of its
     /// request. It is tried on another request: with that one's line it has to be intact, with this
     /// one's it must not. So what stands in the hole is what the dialect compares, and nothing else.
-    pub(super) fn of(
+    pub(super) fn new(
         message: &[u8],
         (kind, stamp): (Kind, u64),
         hole: usize,

@@ -87,8 +87,12 @@ impl Verifier {
     /// The kind of the request with this stamp, where there are several.
     pub(super) fn kind_of(&self, stamp: u64) -> Option<u32> {
         let of_script = || {
-            let step = self.step.as_ref()?;
-            let index = self.stamps.sample(stamp)?.checked_sub(step.first_sample)?;
+            let step = self.steps.now.as_ref()?;
+            let index = self
+                .terms
+                .stamps
+                .sample(stamp)?
+                .checked_sub(step.first_sample)?;
             step.kind(u32::try_from(index).ok()?)
         };
         of_script().or_else(|| self.codec.request_kind(stamp))
@@ -97,11 +101,11 @@ impl Verifier {
     /// The answer to the oldest request of a client that has none.
     pub(super) fn answered_in_order(&mut self, slot: u32, kind: Option<u32>, at_ns: u64) {
         let Some(stamp) = self.asked.take_oldest(slot) else {
-            self.faults.duplicate += 1;
+            self.tally.faults.duplicate += 1;
             return;
         };
         if kind.is_some() && kind != self.kind_of(stamp) {
-            self.faults.corrupt += 1;
+            self.tally.faults.corrupt += 1;
         }
         self.account_last(slot, Kind::Echo, stamp, None, at_ns);
     }
@@ -109,8 +113,8 @@ impl Verifier {
     /// The result of the request of a client that has this identifier.
     pub(super) fn acknowledged(&mut self, slot: u32, identifier: u16, at_ns: u64) {
         let stamp = self.asked.take(slot, identifier.into());
-        let Some((stamp, step)) = stamp.zip(self.step.as_ref()) else {
-            self.faults.duplicate += 1;
+        let Some((stamp, step)) = stamp.zip(self.steps.now.as_ref()) else {
+            self.tally.faults.duplicate += 1;
             return;
         };
         let kind = match step.audience {
@@ -130,11 +134,11 @@ impl Verifier {
         at_ns: u64,
     ) {
         let Some(stamp) = self.asked.take(slot, sequence) else {
-            self.faults.duplicate += 1;
+            self.tally.faults.duplicate += 1;
             return;
         };
         if of_kind.is_some() && of_kind != self.kind_of(stamp) {
-            self.faults.corrupt += 1;
+            self.tally.faults.corrupt += 1;
         }
         self.account_last(slot, kind, stamp, topic, at_ns);
     }

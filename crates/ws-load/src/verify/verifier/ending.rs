@@ -3,28 +3,30 @@
 use super::{Verifier, limits};
 use crate::dialect::Kind;
 use crate::message::StepPart;
-use crate::verify::ledger::{Confirmed, Listeners, Missing, StepLedger};
+use crate::verify::ledger::{Confirmed, Missing, StepLedger};
 
 impl Verifier {
     /// Adds what was counted and recorded since the last time to a worker's part of a step.
     pub(crate) fn finish(&mut self, part: &mut StepPart) {
         part.streams = self.finish_parts();
-        part.latencies.merge(&std::mem::take(&mut self.latencies));
-        part.faults.merge(&std::mem::take(&mut self.faults));
-        part.of_sender.merge(std::mem::take(&mut self.of_sender));
-        part.first = std::mem::take(&mut self.first);
-        part.slow = std::mem::take(&mut self.slow);
-        part.messages = self.messages;
-        part.counts.received = self.messages;
+        part.latencies
+            .merge(&std::mem::take(&mut self.tally.latencies));
+        part.faults.merge(&std::mem::take(&mut self.tally.faults));
+        part.of_sender
+            .merge(std::mem::take(&mut self.tally.of_sender));
+        part.first = std::mem::take(&mut self.tally.first);
+        part.slow = std::mem::take(&mut self.tally.slow);
+        part.messages = self.tally.messages;
+        part.counts.received = self.tally.messages;
         part.counts.faults = part.faults.total();
     }
 
     /// Ends a step whose samples are all complete. Messages of it are recognised as late until the
     /// next one begins.
     pub(crate) fn close_step(&mut self) {
-        if !self.given_up {
+        if !self.steps.given_up {
             let unsent = self.close_window().unsent;
-            self.faults.misdirected += unsent;
+            self.tally.faults.misdirected += unsent;
         }
     }
 
@@ -37,17 +39,17 @@ impl Verifier {
         if count {
             self.count_missing(missing);
         }
-        self.given_up = true;
+        self.steps.given_up = true;
     }
 
     fn close_window(&mut self) -> Missing {
         self.settle_lost();
-        let Some(step) = self.step.clone() else {
+        let Some(step) = self.steps.now.clone() else {
             return Missing::default();
         };
-        let listeners = listeners!(self);
-        let missing = self.window.close(&step, listeners);
-        let confirmed = self.window.take_confirmed();
+        let listeners = self.crowd.listeners();
+        let missing = self.steps.window.close(&step, listeners);
+        let confirmed = self.steps.window.take_confirmed();
         self.count_confirmed(&step, confirmed);
         missing
     }
@@ -57,19 +59,20 @@ impl Verifier {
         let Some(confirmed) = confirmed else { return };
         for (index, latency_ns, error_ns) in confirmed.latencies {
             if step.is_timed(index) {
-                self.latencies.delivery.record(latency_ns);
+                self.tally.latencies.delivery.record(latency_ns);
                 if error_ns > 0 {
-                    let is_limited = limits(self.limited, Kind::Broadcast);
-                    self.latencies
+                    let is_limited = limits(self.terms.limited, Kind::Broadcast);
+                    self.tally
+                        .latencies
                         .shared
                         .note(error_ns, is_limited.then_some(latency_ns));
                 }
             }
         }
-        self.faults.duplicate += confirmed.faults.duplicate;
-        self.faults.lost += confirmed.faults.lost;
-        if self.keeps_order {
-            self.faults.reordered += confirmed.faults.reordered;
+        self.tally.faults.duplicate += confirmed.faults.duplicate;
+        self.tally.faults.lost += confirmed.faults.lost;
+        if self.terms.keeps_order {
+            self.tally.faults.reordered += confirmed.faults.reordered;
         }
     }
 }

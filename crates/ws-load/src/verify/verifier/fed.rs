@@ -89,16 +89,18 @@ impl Verifier {
     #[cold]
     pub(super) fn feed(&mut self, slot: u32, message: &FeedMessage, payload: &[u8], at_ns: u64) {
         if self.is_unawaited(slot) && !self.is_visiting(slot) {
-            self.slow.messages += 1;
+            self.tally.slow.messages += 1;
             return;
         }
-        let (lead, read_ns) = (&mut self.lead, self.read.at_ns);
+        let (lead, read_ns) = (&mut self.lead, self.reading.read.at_ns);
         let Some(feeds) = &mut self.feeds else { return };
         let realtime_ns = || lead.realtime(at_ns, read_ns);
         match feeds.message(slot, message, at_ns, realtime_ns) {
             None => {}
-            Some(FeedFault::Duplicate) => self.faults.duplicate += 1,
-            Some(FeedFault::Reordered) => self.faults.reordered += u64::from(self.keeps_order),
+            Some(FeedFault::Duplicate) => self.tally.faults.duplicate += 1,
+            Some(FeedFault::Reordered) => {
+                self.tally.faults.reordered += u64::from(self.terms.keeps_order)
+            }
             Some(FeedFault::Malformed) => {
                 let why =
                     "a message of a feed without a number, or without a key, that can be read";
@@ -111,7 +113,7 @@ impl Verifier {
     pub(crate) fn finish_feeds(&mut self, now_ns: u64) -> Option<Box<FeedPart>> {
         let part = self.feeds.as_mut()?.finish(now_ns);
         let missing = part.numbers.map_or(0, |numbers| numbers.missing);
-        self.faults.lost = self.faults.lost.saturating_add(missing);
+        self.tally.faults.lost = self.tally.faults.lost.saturating_add(missing);
         Some(Box::new(part))
     }
 }

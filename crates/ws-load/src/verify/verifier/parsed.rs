@@ -13,7 +13,7 @@ impl Verifier {
             Ok(Incoming::Last(answer, parts)) => (Ok(*answer), parts),
             incoming => (incoming, Said::NotAsked),
         };
-        self.parts_said = parts;
+        self.reading.parts_said = parts;
         match incoming {
             Ok(Incoming::Message {
                 kind,
@@ -24,7 +24,7 @@ impl Verifier {
                 self.first_answers.understood(kind.into());
                 let room = self.room(slot);
                 if !intact {
-                    self.faults.corrupt += 1;
+                    self.tally.faults.corrupt += 1;
                 } else if !tells && self.streams.is_none() && topic.is_none_or(|of| of == room) {
                     self.envelopes
                         .learn(room, payload, kind, stamp, &*self.codec);
@@ -79,7 +79,7 @@ impl Verifier {
         why: &Malformed,
         at_ns: u64,
     ) {
-        if self.step.is_some() && !self.given_up {
+        if self.steps.now.is_some() && !self.steps.given_up {
             self.first_answers.not_understood(at_ns);
         }
         self.note_unasked(slot);
@@ -87,23 +87,23 @@ impl Verifier {
     }
 
     pub(super) fn note_malformed(&mut self, slot: u32, payload: &[u8], why: &Malformed) {
-        self.faults.malformed += 1;
-        if self.first.malformed.is_none() {
-            self.first.malformed = Some(self.silent(slot, &why.of(payload)));
+        self.tally.faults.malformed += 1;
+        if self.tally.first.malformed.is_none() {
+            self.tally.first.malformed = Some(self.silent(slot, &why.words(payload)));
         }
     }
 
     /// Notes an answer that refuses a request.
     fn refused_message(&mut self, slot: u32, payload: &[u8]) {
-        self.faults.refused += 1;
-        if self.first.refused.is_none() {
-            self.first.refused = Some(self.silent(slot, &shown(payload)));
+        self.tally.faults.refused += 1;
+        if self.tally.first.refused.is_none() {
+            self.tally.first.refused = Some(self.silent(slot, &shown(payload)));
         }
     }
 
     /// Words of the server to the client in `slot`, without its secrets.
     fn silent(&self, slot: u32, words: &str) -> String {
-        let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
+        let client = self.crowd.number(slot);
         self.asks.silent(client, [], words)
     }
 }

@@ -4,7 +4,7 @@ use super::Verifier;
 use crate::dialect::Kind;
 use crate::figures::Arrival;
 use crate::verify::first_answers::Answers;
-use crate::verify::ledger::{Listeners, Read, Received, StepLedger};
+use crate::verify::ledger::{Read, Received, StepLedger};
 use plan::Audience;
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ impl Verifier {
             return;
         };
         let at = Arrival::from(sent.at_ns);
-        if !self.returns.result {
+        if !self.terms.returns.result {
             self.expect_no_result(slot);
         }
-        let listeners = listeners!(self);
-        let has_copy = !self.returns.copy && self.room(slot) == step.room(index);
-        let copy = has_copy.then(|| self.window.deliver(step, listeners, index, slot, at));
-        let has_result = !self.returns.result;
-        let result = has_result.then(|| self.window.result(step, listeners, index, slot, at));
+        let listeners = self.crowd.listeners();
+        let has_copy = !self.terms.returns.copy && self.room(slot) == step.room(index);
+        let copy = has_copy.then(|| self.steps.window.deliver(step, listeners, index, slot, at));
+        let has_result = !self.terms.returns.result;
+        let result = has_result.then(|| self.steps.window.result(step, listeners, index, slot, at));
         let last = copy.into_iter().chain(result).find_map(|of| match of {
             Received::Due { party_done, .. } => party_done,
             _ => None,
@@ -43,25 +43,25 @@ impl Verifier {
 
     /// The answer to a publication over HTTP has come: the result of the client in `slot`.
     pub(crate) fn publication_taken(&mut self, slot: u32, stamp: u64, at_ns: u64, now_ns: u64) {
-        let Some(step) = &self.step else { return };
+        let Some(step) = &self.steps.now else { return };
         let kind = match step.audience {
             Audience::Room(_) => Kind::Published,
             _ => Kind::Result,
         };
         self.first_answers.understood(kind.into());
-        self.read = Read {
+        self.reading.read = Read {
             at_ns: now_ns,
             unread_ns: now_ns.saturating_sub(at_ns),
             is_result: true,
         };
-        self.slack_ns = 0;
+        self.reading.slack_ns = 0;
         self.account(slot, kind, stamp, None, at_ns);
     }
 
     /// Another answer to one has come, or none.
     pub(crate) fn publication_refused(&mut self) {
         self.first_answers.understood(Answers::ALL);
-        self.faults.refused += 1;
+        self.tally.faults.refused += 1;
     }
 
     /// A request was sent that has no result.
@@ -80,26 +80,30 @@ impl Verifier {
             && *requests > 0
         {
             *requests -= 1;
-            self.of_sender.unasked += 1;
+            self.tally.of_sender.unasked += 1;
         }
     }
 
     /// Counts what reached its own sender, where it must not.
     #[cold]
     pub(super) fn count_returned(&mut self, kind: Kind) {
-        self.faults.misdirected += 1;
+        self.tally.faults.misdirected += 1;
         match kind.is_result() {
-            true => self.of_sender.unasked += 1,
-            false => self.of_sender.copies += 1,
+            true => self.tally.of_sender.unasked += 1,
+            false => self.tally.of_sender.copies += 1,
         }
     }
 
     /// True of a client that came after the step of a sample whose sender gets neither a copy nor a result.
     #[cold]
     pub(super) fn is_newer_than(&self, slot: u32, sample: u64) -> bool {
-        let step = self.steps.iter().rfind(|(first, _)| *first <= sample);
-        let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
-        let is_told_nothing = !self.returns.copy && !self.returns.result;
+        let step = self
+            .steps
+            .so_far
+            .iter()
+            .rfind(|(first, _)| *first <= sample);
+        let client = self.crowd.number(slot);
+        let is_told_nothing = !self.terms.returns.copy && !self.terms.returns.result;
         is_told_nothing && step.is_some_and(|(_, clients)| client >= *clients)
     }
 
@@ -114,9 +118,9 @@ impl Verifier {
     ) -> bool {
         let comes = match kind {
             Kind::Echo => true,
-            Kind::Broadcast | Kind::Message => self.returns.copy,
-            Kind::Result | Kind::Published => self.returns.result,
+            Kind::Broadcast | Kind::Message => self.terms.returns.copy,
+            Kind::Result | Kind::Published => self.terms.returns.result,
         };
-        !comes && listeners!(self).sent(step, index, slot)
+        !comes && self.crowd.listeners().sent(step, index, slot)
     }
 }

@@ -3,7 +3,7 @@
 use super::Verifier;
 use crate::dialect::{Kind, Malformed, Progress, Whose};
 use crate::message::StreamsPart;
-use crate::verify::ledger::{Listeners, Sent};
+use crate::verify::ledger::Sent;
 use crate::verify::streams::{Came, PartFault};
 use record::Faults;
 
@@ -39,7 +39,7 @@ impl Verifier {
         let Some(streams) = &mut self.streams else {
             return;
         };
-        let is_timed = self.step.as_ref().is_some_and(|of| of.is_timed(index));
+        let is_timed = self.steps.now.as_ref().is_some_and(|of| of.is_timed(index));
         let came = Came {
             index,
             slot,
@@ -49,8 +49,10 @@ impl Verifier {
         };
         match streams.part(came, part.part) {
             None => {}
-            Some(PartFault::Duplicate) => self.faults.duplicate += 1,
-            Some(PartFault::Reordered) => self.faults.reordered += u64::from(self.keeps_order),
+            Some(PartFault::Duplicate) => self.tally.faults.duplicate += 1,
+            Some(PartFault::Reordered) => {
+                self.tally.faults.reordered += u64::from(self.terms.keeps_order)
+            }
             Some(PartFault::Malformed) => {
                 let why = "a part of an answer without a number that can be read";
                 self.note_malformed(slot, payload, &Malformed(why.to_owned()));
@@ -58,22 +60,23 @@ impl Verifier {
         }
         let of_kind = part.of_kind;
         if of_kind.is_some() && stamp.is_some_and(|stamp| self.kind_of(stamp) != of_kind) {
-            self.faults.corrupt += 1;
+            self.tally.faults.corrupt += 1;
         }
     }
 
     fn unawaited_part(&mut self, class: impl Fn(&mut Faults) -> &mut u64) {
-        *class(&mut self.faults) += 1;
+        *class(&mut self.tally.faults) += 1;
         if let Some(streams) = &mut self.streams {
             streams.unawaited();
         }
     }
 
     fn request(&self, slot: u32, stamp: u64) -> Request {
-        let Some((step, sample)) = self.step.as_ref().zip(self.stamps.sample(stamp)) else {
+        let Some((step, sample)) = self.steps.now.as_ref().zip(self.terms.stamps.sample(stamp))
+        else {
             return Request::Unknown;
         };
-        if self.given_up {
+        if self.steps.given_up {
             return Request::Forgotten;
         }
         let Some(index) = sample.checked_sub(step.first_sample) else {
@@ -82,7 +85,7 @@ impl Verifier {
         let Some(index) = u32::try_from(index).ok().filter(|of| *of < step.len()) else {
             return Request::Unknown;
         };
-        let listeners = listeners!(self);
+        let listeners = self.crowd.listeners();
         match step.when_sent(index) {
             Some(sent) if listeners.is_slot_of(sent.sender, slot) => match step.is_open(index) {
                 true => Request::Awaited(index, sent),
@@ -103,7 +106,7 @@ impl Verifier {
         topic: Option<u32>,
         at_ns: u64,
     ) {
-        let is_dialogue = self.step.as_ref().is_some_and(|of| of.is_dialogue());
+        let is_dialogue = self.steps.now.as_ref().is_some_and(|of| of.is_dialogue());
         if kind == Kind::Echo
             && (is_dialogue || self.streams.is_some())
             && let Request::Awaited(index, _) = self.request(slot, stamp)
@@ -117,13 +120,13 @@ impl Verifier {
     }
 
     fn answer_ends(&mut self, slot: u32, index: u32) {
-        let parts = self.parts_said;
+        let parts = self.reading.parts_said;
         let Some(streams) = &mut self.streams else {
             return;
         };
         let ended = streams.ends(index, parts);
-        self.faults.lost = self.faults.lost.saturating_add(ended.missing);
-        self.faults.duplicate = self.faults.duplicate.saturating_add(ended.surplus);
+        self.tally.faults.lost = self.tally.faults.lost.saturating_add(ended.missing);
+        self.tally.faults.duplicate = self.tally.faults.duplicate.saturating_add(ended.surplus);
         if ended.is_unreadable {
             let why = "the last message of an answer, whose number of parts cannot be read";
             self.note_malformed(slot, &[], &Malformed(why.to_owned()));
@@ -134,7 +137,7 @@ impl Verifier {
     pub(super) fn parts_cut(&mut self, slot: u32) {
         if let Some(streams) = &mut self.streams {
             let missing = streams.cut(|of| of == slot, true);
-            self.faults.lost = self.faults.lost.saturating_add(missing);
+            self.tally.faults.lost = self.tally.faults.lost.saturating_add(missing);
         }
     }
 
@@ -142,7 +145,7 @@ impl Verifier {
     pub(super) fn finish_parts(&mut self) -> Option<Box<StreamsPart>> {
         let streams = self.streams.as_mut()?;
         let missing = streams.cut(|_| true, false);
-        self.faults.lost = self.faults.lost.saturating_add(missing);
+        self.tally.faults.lost = self.tally.faults.lost.saturating_add(missing);
         Some(Box::new(streams.take()))
     }
 }

@@ -65,7 +65,7 @@ impl ClientTable {
                 return ConnectError::Tls {
                     addr,
                     stage,
-                    offered: Offered::of(&self.common.plan),
+                    offered: Offered::new(&self.common.plan),
                     source,
                 };
             }

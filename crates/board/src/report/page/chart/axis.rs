@@ -18,7 +18,7 @@ pub(super) struct Across {
 impl Across {
     /// One for these figures: from zero, or logarithmic where they are times too far apart for bars
     /// from zero.
-    pub(super) fn of(
+    pub(super) fn new(
         smallest: f64,
         largest: f64,
         (bars, score): (Bars, Score),
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn times_far_apart_stand_on_a_logarithmic_axis() {
-        let axis = Across::of(4.4e6, 18.7e9, TIME, (100.0, 700.0));
+        let axis = Across::new(4.4e6, 18.7e9, TIME, (100.0, 700.0));
         assert!(axis.is_logarithmic());
         let ticks = axis.ticks();
         let names: Vec<&str> = ticks.iter().map(|tick| &*tick.label).collect();
@@ -107,7 +107,7 @@ mod tests {
             (1e3, 1e9, (Bars::Memory, Score::Latency)),
             (1e3, 1e9, (Bars::Cpu, Score::Latency)),
         ] {
-            let axis = Across::of(smallest, largest, of, (100.0, 700.0));
+            let axis = Across::new(smallest, largest, of, (100.0, 700.0));
             assert!(!axis.is_logarithmic(), "{of:?}");
             assert_eq!(axis.x(0.0), 100.0);
             let zero = &axis.ticks()[0];

@@ -97,7 +97,7 @@ pub(in super::super) fn figure(
     let left = 24.0 + longest(&uses, |used| cut(used.curve.label));
     let room = 2.0 * GAP + longest(&uses, |used| used.shown.clone());
     let of = (bars, subject.score);
-    let axis = Across::of(smallest, largest, of, (left, WIDTH - room));
+    let axis = Across::new(smallest, largest, of, (left, WIDTH - room));
     let bottom = TOP + uses.len() as f64 * LANE;
     let lanes = uses
         .iter()

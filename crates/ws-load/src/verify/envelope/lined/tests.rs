@@ -78,7 +78,7 @@ fn with_lines(mut plan: Plan, lines: &[String]) -> Arc<dyn Codec> {
     plan.validate().unwrap();
     crate::dialect::check_message(&plan).unwrap();
     crate::dialect::payload_lines(&plan).unwrap();
-    let lines = Lines::of(&plan).unwrap().map(Arc::new);
+    let lines = Lines::new(&plan).unwrap().map(Arc::new);
     codec(&plan, lines)
 }
 
@@ -138,7 +138,7 @@ proptest! {
         let mut known = Envelopes::new(codec.stamp_form());
         let line_of = |number: u64| &lines[(number % lines.len() as u64) as usize];
         for number in first..first + 12 {
-            let stamp = stamps.of(number);
+            let stamp = stamps.stamp(number);
             let message = written(&*codec, Workload::Echo, stamp);
             prop_assert_eq!(codec.parse(&message), Ok(intact(Kind::Echo, stamp, true)));
             if let Some(found) = known.recognise(0, &message, &*codec) {
@@ -146,7 +146,7 @@ proptest! {
             } else {
                 known.learn(0, &message, Kind::Echo, stamp, &*codec);
             }
-            let next = stamps.of(number + 1);
+            let next = stamps.stamp(number + 1);
             let is_same = line_of(number) == line_of(number + 1);
             if let Some(swapped) = with_stamp(&*codec, &message, stamp, next) {
                 let parsed = codec.parse(&swapped).unwrap();

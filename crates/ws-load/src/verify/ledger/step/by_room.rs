@@ -54,7 +54,7 @@ impl ByRoom {
     }
 
     /// The samples of a room.
-    pub(super) fn of(&self, room: u32) -> OfRoom<'_> {
+    pub(super) fn room(&self, room: u32) -> OfRoom<'_> {
         let room = room as usize;
         let Some([begins, ends]) = self.begins.get(room..).and_then(<[u32]>::first_chunk) else {
             return OfRoom::All(0);
@@ -108,7 +108,7 @@ mod tests {
             let by_room = ByRoom::new(&rooms);
             let mut words = HashSet::new();
             for room in 0..8 {
-                let of = by_room.of(room);
+                let of = by_room.room(room);
                 let own = (0..).zip(&rooms).filter(|(_, other)| **other == room);
                 let own: Vec<u32> = own.map(|(sample, _)| sample).collect();
                 for (place, sample) in (0..).zip(&own) {

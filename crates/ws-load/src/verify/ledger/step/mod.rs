@@ -127,7 +127,7 @@ impl Terms {
             parties: audience.parties(&plan.populations, step.clients, workers),
             populations: plan.populations.clone(),
             limits_completion: plan.limited() == Measure::Completion,
-            script: Script::of(plan),
+            script: Script::new(plan),
         }
     }
 }
@@ -169,7 +169,7 @@ impl StepLedger {
             let sender = terms
                 .parties
                 .sender(&terms.populations, drawn, step.clients);
-            terms.parties.of(drawn, sender)
+            terms.parties.party(drawn, sender)
         };
         let samples = (0..step.samples).map(|index| Sample::awaited_by(parties(index)));
         let leaves_rooms = matches!(terms.parties, Parties::ByRoom(_))
@@ -306,7 +306,7 @@ impl StepLedger {
         let all = OfRoom::All(self.len());
         self.by_room
             .as_ref()
-            .map_or(all, |by_room| by_room.of(room))
+            .map_or(all, |by_room| by_room.room(room))
     }
 
     /// The place of a sample among those of its room, as [`Self::of_room`] has them.

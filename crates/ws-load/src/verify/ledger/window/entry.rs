@@ -75,7 +75,7 @@ impl Live {
     /// Waits no more for the lost clients; how many of them it waited for.
     pub(super) fn lose(&mut self, lost: &Lost<'_>) -> u32 {
         let mut waited = 0;
-        for (received, lost) in self.received.iter_mut().zip(lost.of(self.room)) {
+        for (received, lost) in self.received.iter_mut().zip(lost.in_room(self.room)) {
             waited += (lost & !*received).count_ones();
             *received |= lost;
         }

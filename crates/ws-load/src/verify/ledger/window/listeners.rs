@@ -235,7 +235,7 @@ impl<'a> Lost<'a> {
     }
 
     /// A bit per place of a room.
-    pub(super) fn of(&self, room: u32) -> &[u64] {
+    pub(super) fn in_room(&self, room: u32) -> &[u64] {
         match &self.rooms {
             None => self.slots,
             Some(rooms) => rooms.get(&room).map_or(&[], Vec::as_slice),
@@ -286,10 +286,13 @@ mod tests {
         let mut empty = Vec::new();
         let lost = Lost::new(&slots, Some(&seats));
         assert_eq!(
-            lost.of(0).iter().map(|word| word.count_ones()).sum::<u32>(),
+            lost.in_room(0)
+                .iter()
+                .map(|word| word.count_ones())
+                .sum::<u32>(),
             33
         );
-        assert!(lost.of(1).is_empty());
+        assert!(lost.in_room(1).is_empty());
         seats.leave(&lost, |room| empty.push(room));
         assert_eq!(seats.hearers(0).count, 2);
         slots = [0, 0b1_0100];

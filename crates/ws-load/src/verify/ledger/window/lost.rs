@@ -65,7 +65,7 @@ impl Broadcasts {
             // Most samples have the same audience, which is counted once.
             let waited = match counted {
                 Some((same, waited)) if std::ptr::eq(same.places, hearers.places) => waited,
-                _ => hearers.among(lost.of(room)),
+                _ => hearers.among(lost.in_room(room)),
             };
             counted = Some((hearers, waited));
             let answers = listeners.is_in(sent.sender, lost);

@@ -1,11 +1,12 @@
 //! Packets of MQTT that are cut anywhere into messages of WebSocket.
 
 use super::*;
+use record::Faults;
 
 /// The delivery of a broadcast without padding.
 fn delivery(index: u64) -> Vec<u8> {
     let topic = b"websocket-bench/all";
-    let stamp = STAMPS.of(FIRST + index).to_be_bytes();
+    let stamp = STAMPS.stamp(FIRST + index).to_be_bytes();
     let head = [0x30, 2 + 19 + 8, 0, 19];
     [&head[..], topic, &stamp].concat()
 }
@@ -38,12 +39,12 @@ fn a_packet_that_is_cut_anywhere_counts_once() {
         hear(&mut verifier, 0, rest);
         assert!(verifier.begun.is_empty());
         assert_eq!(verifier.opcode, Opcode::Binary);
-        assert_eq!(verifier.latencies.delivery.count(), 6, "{cut}");
+        assert_eq!(verifier.tally.latencies.delivery.count(), 6, "{cut}");
         let one = Faults {
             malformed: 1,
             ..Faults::default()
         };
-        assert_eq!(verifier.faults, one, "{cut}");
+        assert_eq!(verifier.tally.faults, one, "{cut}");
     }
 }
 
@@ -55,8 +56,12 @@ fn packets_may_come_byte_by_byte_or_with_the_beginning_of_the_next() {
         for bytes in both.chunks(length) {
             hear(&mut verifier, 0, bytes);
         }
-        assert!(verifier.faults.is_empty(), "{}", verifier.faults);
-        assert_eq!(verifier.latencies.delivery.count(), 2, "{length}");
+        assert!(
+            verifier.tally.faults.is_empty(),
+            "{}",
+            verifier.tally.faults
+        );
+        assert_eq!(verifier.tally.latencies.delivery.count(), 2, "{length}");
         assert!(verifier.begun.is_empty());
     }
 }
@@ -71,8 +76,12 @@ fn a_beginning_is_of_its_connection() {
     hear(&mut verifier, 1, &packet[..9]);
     verifier.client_lost(1);
     assert!(verifier.begun.is_empty());
-    assert!(verifier.faults.is_empty(), "{}", verifier.faults);
-    assert_eq!(verifier.latencies.delivery.count(), 1);
+    assert!(
+        verifier.tally.faults.is_empty(),
+        "{}",
+        verifier.tally.faults
+    );
+    assert_eq!(verifier.tally.latencies.delivery.count(), 1);
 }
 
 #[test]
@@ -80,7 +89,7 @@ fn nothing_is_kept_of_a_packet_that_is_longer_than_any_that_is_due() {
     let mut verifier = listening();
     hear(&mut verifier, 0, &[0x30, 0xFF, 0xFF, 0xFF, 0x7F, 0]);
     assert!(verifier.begun.is_empty());
-    assert_eq!(verifier.faults.malformed, 1);
+    assert_eq!(verifier.tally.faults.malformed, 1);
     hear(&mut verifier, 0, &delivery(0));
-    assert_eq!(verifier.latencies.delivery.count(), 1);
+    assert_eq!(verifier.tally.latencies.delivery.count(), 1);
 }

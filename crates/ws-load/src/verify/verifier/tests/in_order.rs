@@ -28,7 +28,7 @@ fn answered(choose: impl Fn(usize) -> usize) -> Verifier {
     let step = open(&mut verifier, terms);
     let mut kinds = HashSet::new();
     for index in 0..SAMPLES {
-        let stamp = STAMPS.of(FIRST + u64::from(index));
+        let stamp = STAMPS.stamp(FIRST + u64::from(index));
         verifier.asked(0, stamp, None);
         send(&step, index, 0, 100);
         let kind = verifier.codec().request_kind(stamp).unwrap() as usize;

@@ -74,7 +74,7 @@ fn verifier(clients: u32) -> Verifier {
 
 fn open(verifier: &mut Verifier, terms: Terms) -> Arc<StepLedger> {
     let step = Arc::new(StepLedger::new(Terms {
-        limits_completion: verifier.limited == Measure::Completion,
+        limits_completion: verifier.terms.limited == Measure::Completion,
         ..terms
     }));
     verifier.open_step(Arc::clone(&step));
@@ -115,7 +115,7 @@ fn hear(verifier: &mut Verifier, slot: u32, name: &str, index: u32, at: u64) {
         verifier,
         slot,
         name,
-        STAMPS.of(FIRST + u64::from(index)),
+        STAMPS.stamp(FIRST + u64::from(index)),
         at,
     );
 }
@@ -128,18 +128,13 @@ fn us(recorder: &Recorder) -> Vec<u64> {
 
 #[track_caller]
 fn assert_faults(verifier: &Verifier, words: &str) {
-    assert_eq!(verifier.faults.to_string(), words);
+    assert_eq!(verifier.tally.faults.to_string(), words);
 }
 
 fn alive(verifier: &Verifier) -> Vec<u32> {
-    let words = verifier.alive.iter().zip(&verifier.gone);
-    let words: Vec<u64> = words.map(|(alive, gone)| alive & !gone).collect();
-    let is_set = |slot: &u32| {
-        words
-            .get(*slot as usize / 64)
-            .is_some_and(|w| w >> (slot % 64) & 1 == 1)
-    };
-    (0..300).filter(is_set).collect()
+    let crowd = &verifier.crowd;
+    let is_alive = |slot: &u32| crowd.alive.has(*slot) && !crowd.gone.has(*slot);
+    (0..300).filter(is_alive).collect()
 }
 
 #[test]
@@ -156,7 +151,7 @@ fn a_client_is_alive_from_ready_to_lost_in_whichever_word_its_bit_is() {
     assert_eq!(alive(&verifier), [0, 63, 70, 130]);
     verifier.settle_lost();
     assert_eq!(alive(&verifier), [0, 63, 70, 130]);
-    assert_eq!(verifier.alive_count, 4);
+    assert_eq!(verifier.crowd.alive.count, 4);
 }
 
 #[test]
@@ -181,8 +176,8 @@ fn what_lost_clients_waited_for_is_missing_once() {
         hear(&mut verifier, slot, "broadcast", 0, 200);
     }
     assert_eq!((verifier.finished, step.is_over()), (1, true));
-    assert_eq!(verifier.latencies.delivery.count(), 2 + 125);
-    assert_eq!(verifier.latencies.completion.count(), 0);
+    assert_eq!(verifier.tally.latencies.delivery.count(), 2 + 125);
+    assert_eq!(verifier.tally.latencies.completion.count(), 0);
 }
 
 #[test]
@@ -218,7 +213,7 @@ fn a_sample_without_listeners_left_is_settled_and_not_complete() {
         verifier.settle_lost();
         assert_faults(&verifier, faults);
         assert_eq!((verifier.finished, step.settled()), (1, 1));
-        assert_eq!(verifier.latencies.completion.count(), 0);
+        assert_eq!(verifier.tally.latencies.completion.count(), 0);
     }
 }
 
@@ -229,7 +224,7 @@ fn two_broadcasts(limited: Measure, by_clock: bool, slack: u64) -> Verifier {
         (of.step.by_clock, of.step.warm_up) = (by_clock, 1)
     });
     let step = open(&mut verifier, terms);
-    verifier.slack_ns = slack * US;
+    verifier.reading.slack_ns = slack * US;
     for index in 0..2 {
         send(&step, index, 1, 100);
         verifier.settle_lost();
@@ -239,7 +234,7 @@ fn two_broadcasts(limited: Measure, by_clock: bool, slack: u64) -> Verifier {
         }
         hear(&mut verifier, 1, "broadcastResult", index, 180);
     }
-    assert_eq!((verifier.finished, verifier.messages), (2, 8));
+    assert_eq!((verifier.finished, verifier.tally.messages), (2, 8));
     assert_faults(&verifier, "none");
     verifier
 }
@@ -248,7 +243,7 @@ fn two_broadcasts(limited: Measure, by_clock: bool, slack: u64) -> Verifier {
 fn latencies_count_from_when_a_timed_sample_was_due() {
     for (by_clock, uncorrected) in [(true, vec![50]), (false, vec![])] {
         let verifier = two_broadcasts(Measure::Delivery, by_clock, 0);
-        let latencies = &verifier.latencies;
+        let latencies = &verifier.tally.latencies;
         assert_eq!(us(&latencies.delivery), [50, 60, 70]);
         assert_eq!(us(&latencies.ack), [80]);
         assert_eq!(us(&latencies.completion), [70]);
@@ -268,7 +263,7 @@ fn the_latency_that_is_limited_is_also_taken_as_short_as_it_may_have_been() {
         (Ack, 60, vec![30, 40, 50, 60], vec![80, 20]),
         (Ack, 1_000, vec![30, 40, 50, 60], vec![80, 20]),
     ] {
-        let shared = two_broadcasts(limited, true, slack).latencies.shared;
+        let shared = two_broadcasts(limited, true, slack).tally.latencies.shared;
         assert_eq!(us(&shared.error), errors);
         let both = [us(&shared.at_most), us(&shared.at_least)].concat();
         assert_eq!(both, at_most_and_at_least);
@@ -277,7 +272,7 @@ fn the_latency_that_is_limited_is_also_taken_as_short_as_it_may_have_been() {
 
 #[test]
 fn latencies_are_merged_each_with_its_own_kind() {
-    let mut all = two_broadcasts(Measure::Ack, true, 20).latencies;
+    let mut all = two_broadcasts(Measure::Ack, true, 20).tally.latencies;
     all.send_lag.record(3 * US);
     all.receive_lag.record(4 * US);
     all.merge(&all.clone());
@@ -296,8 +291,8 @@ fn latencies_are_merged_each_with_its_own_kind() {
 fn a_sample_that_ends_with_its_result_was_known_of_only_then() {
     let mut verifier = verifier(1);
     let step = open(&mut verifier, TERMS);
-    verifier.read.at_ns = 190 * US;
-    verifier.read.unread_ns = 5 * US;
+    verifier.reading.read.at_ns = 190 * US;
+    verifier.reading.read.unread_ns = 5 * US;
     (0..2).for_each(|index| send(&step, index, 0, 100));
     hear(&mut verifier, 0, "broadcast", 0, 170);
     hear(&mut verifier, 0, "broadcastResult", 0, 185);
@@ -319,11 +314,11 @@ fn an_echo_is_due_once_and_to_its_sender() {
     hear(&mut verifier, 2, "echo", 0, 150);
     assert_faults(&verifier, "1 misdirected");
     hear(&mut verifier, 66, "echo", 0, 160);
-    assert_eq!(us(&verifier.latencies.completion), [60]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [60]);
     hear(&mut verifier, 66, "echo", 0, 170);
     assert_faults(&verifier, "1 duplicate, 1 misdirected");
-    assert_eq!((verifier.finished, verifier.messages), (1, 3));
-    assert_eq!(verifier.latencies.delivery.count(), 0);
+    assert_eq!((verifier.finished, verifier.tally.messages), (1, 3));
+    assert_eq!(verifier.tally.latencies.delivery.count(), 0);
 }
 
 #[test]
@@ -340,28 +335,28 @@ fn a_message_of_another_kind_than_the_step_s_is_misdirected() {
             .for_each(|name| hear(&mut verifier, 1, name, 0, 150));
         assert_faults(&verifier, "2 misdirected");
         assert_eq!((verifier.finished, step.is_open(0)), (0, true));
-        assert_eq!(verifier.latencies.delivery.count(), 0);
+        assert_eq!(verifier.tally.latencies.delivery.count(), 0);
     }
 }
 
 #[test]
 fn a_stamp_says_which_sample_of_which_run_a_message_is_of() {
     let mut verifier = verifier(3);
-    assert_eq!(verifier.stamp(FIRST), STAMPS.of(FIRST));
+    assert_eq!(verifier.stamp(FIRST), STAMPS.stamp(FIRST));
     hear(&mut verifier, 1, "echo", 0, 50);
     assert_faults(&verifier, "1 misdirected");
     let step = open(&mut verifier, echoes());
     send(&step, 0, 1, 100);
-    hear_stamp(&mut verifier, 1, "echo", STAMPS.of(FIRST - 1), 150);
-    hear_stamp(&mut verifier, 1, "echo", STAMPS.of(0), 150);
+    hear_stamp(&mut verifier, 1, "echo", STAMPS.stamp(FIRST - 1), 150);
+    hear_stamp(&mut verifier, 1, "echo", STAMPS.stamp(0), 150);
     assert_faults(&verifier, "2 duplicate, 1 misdirected");
-    let elsewhere = Stamps::new(0x12_3456).of(FIRST);
-    let not_sent = STAMPS.of(FIRST + 1);
-    let beyond = STAMPS.of(FIRST + 2);
-    let far_beyond = STAMPS.of(FIRST + (1 << 32));
+    let elsewhere = Stamps::new(0x12_3456).stamp(FIRST);
+    let not_sent = STAMPS.stamp(FIRST + 1);
+    let beyond = STAMPS.stamp(FIRST + 2);
+    let far_beyond = STAMPS.stamp(FIRST + (1 << 32));
     for (before, stamp) in (1..).zip([elsewhere, not_sent, beyond, far_beyond]) {
         hear_stamp(&mut verifier, 1, "echo", stamp, 150);
-        assert_eq!(verifier.faults.misdirected, before + 1);
+        assert_eq!(verifier.tally.faults.misdirected, before + 1);
     }
     hear(&mut verifier, 1, "echo", 0, 150);
     assert_eq!(verifier.finished, 1);
@@ -378,9 +373,9 @@ fn an_overtaken_delivery_is_a_fault_where_the_dialect_keeps_order() {
         for (slot, index) in [(0, 1), (0, 0), (1, 0), (1, 1), (2, 1), (2, 0)] {
             hear(&mut verifier, slot, "broadcast", index, 200);
         }
-        let faults = verifier.faults;
+        let faults = verifier.tally.faults;
         assert_eq!((faults.reordered, faults.total()), (reordered, reordered));
-        assert_eq!(verifier.latencies.delivery.count(), 6);
+        assert_eq!(verifier.tally.latencies.delivery.count(), 6);
     }
 }
 
@@ -399,8 +394,8 @@ fn a_broadcast_is_complete_with_the_last_worker_s_part() {
     assert_eq!((even.finished, odd.finished), (0, 0));
     hear(&mut odd, 1, "broadcastResult", 0, 200);
     assert_eq!((even.finished, odd.finished), (0, 1));
-    assert_eq!(us(&odd.latencies.completion), [90]);
-    assert_eq!(us(&odd.latencies.ack), [100]);
+    assert_eq!(us(&odd.tally.latencies.completion), [90]);
+    assert_eq!(us(&odd.tally.latencies.ack), [100]);
     assert_faults(&odd, "1 misdirected");
 }
 
@@ -410,13 +405,13 @@ fn what_is_not_of_the_dialect_is_malformed_and_the_first_is_told() {
     let step = open(&mut verifier, TERMS);
     send(&step, 0, 0, 100);
     hear(&mut verifier, 0, "broadcast", 0, 150);
-    let known = text("broadcast", STAMPS.of(FIRST), false);
+    let known = text("broadcast", STAMPS.stamp(FIRST), false);
     verifier.message(0, Opcode::Binary, known.as_bytes(), 160 * US);
     assert_faults(&verifier, "1 malformed");
     verifier.message(0, Opcode::Text, b"{", 160 * US);
     verifier.malformed("a frame of no client".to_owned());
     assert_faults(&verifier, "3 malformed");
-    let first = verifier.first.malformed.unwrap();
+    let first = verifier.tally.first.malformed.unwrap();
     assert!(first.contains("a Binary message where Text was due"));
 }
 
@@ -429,8 +424,8 @@ fn the_first_broken_frame_and_the_first_end_of_a_connection_are_told() {
         verifier.malformed(format!("frame {port}"));
     }
     assert_faults(&verifier, "2 malformed, 2 disconnected");
-    assert_eq!(verifier.first.malformed.as_deref(), Some("frame 1"));
-    let first = verifier.first.disconnect.unwrap();
+    assert_eq!(verifier.tally.first.malformed.as_deref(), Some("frame 1"));
+    let first = verifier.tally.first.disconnect.unwrap();
     assert!(first.starts_with("127.0.0.1:1 refused"), "{first}");
 }
 
@@ -456,13 +451,13 @@ fn a_changed_payload_is_corrupt_each_time_and_counts_as_received() {
     let mut verifier = verifier(1);
     let step = open(&mut verifier, echoes());
     send(&step, 0, 0, 100);
-    let stamp = STAMPS.of(FIRST);
+    let stamp = STAMPS.stamp(FIRST);
     let more = format!(r#"{{"type":"echo","payload":{{"stamp":"{stamp:016x}","more":1}}}}"#);
     for faults in ["1 corrupt", "1 duplicate, 2 corrupt"] {
         verifier.message(0, Opcode::Text, more.as_bytes(), 150 * US);
         assert_faults(&verifier, faults);
     }
-    assert_eq!(us(&verifier.latencies.completion), [50]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [50]);
     assert_eq!(verifier.first_answers.missing(Answers::TOLD, US), None);
     assert!(verifier.first_answers.is_settled());
 }
@@ -500,7 +495,7 @@ fn what_is_missing_when_a_step_is_given_up_counts_where_it_is_to() {
         hear(&mut verifier, 0, "broadcast", 7, 160);
         verifier.close_step();
         assert_faults(&verifier, faults);
-        assert_eq!(verifier.latencies.delivery.count(), 1);
+        assert_eq!(verifier.tally.latencies.delivery.count(), 1);
     }
 }
 
@@ -525,5 +520,5 @@ fn after_the_end_of_a_step_its_messages_are_late_until_the_next_one() {
     hear(&mut verifier, 0, "echo", 1, 260);
     hear(&mut verifier, 0, "echo", 2, 260);
     assert_faults(&verifier, "2 duplicate, 1 misdirected");
-    assert_eq!(us(&verifier.latencies.completion), [50, 50, 60]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [50, 50, 60]);
 }

@@ -25,19 +25,19 @@ fn deliveries_of_another_site_s_samples_are_timed_when_it_said_when_it_sent_them
         let (mut verifier, [a, b, c]) = at_a_site(Dialect::Text, limited, TERMS);
         let step = Arc::clone(verifier.step().unwrap());
         hear(&mut verifier, 0, "broadcast", b, 200);
-        verifier.slack_ns = 40 * US;
+        verifier.reading.slack_ns = 40 * US;
         hear(&mut verifier, 0, "broadcast", a, 210);
         hear(&mut verifier, 0, "broadcast", a, 211);
         assert_faults(&verifier, "none");
-        assert_eq!(verifier.latencies.delivery.count(), 0);
+        assert_eq!(verifier.tally.latencies.delivery.count(), 0);
         step.sent_elsewhere(a, sent(100, 1));
         step.sent_elsewhere(b, sent(120, 1));
         // The next one that waits brings it to light.
         hear(&mut verifier, 0, "broadcast", c, 220);
         assert_faults(&verifier, "1 duplicate, 1 reordered");
-        assert_eq!(us(&verifier.latencies.delivery), [80, 110]);
-        assert_eq!(us(&verifier.latencies.shared.error), [40]);
-        assert_eq!(us(&verifier.latencies.shared.at_most), at_most);
+        assert_eq!(us(&verifier.tally.latencies.delivery), [80, 110]);
+        assert_eq!(us(&verifier.tally.latencies.shared.error), [40]);
+        assert_eq!(us(&verifier.tally.latencies.shared.at_most), at_most);
         verifier.close_step();
         assert_faults(&verifier, "1 duplicate, 1 reordered, 1 misdirected");
     }
@@ -50,7 +50,7 @@ fn the_end_of_a_step_counts_what_was_confirmed_and_times_no_warm_up() {
     // This dialect keeps no order.
     let (mut verifier, [a, b, c]) = at_a_site(Dialect::ActionCable, Measure::Delivery, terms);
     let step = Arc::clone(verifier.step().unwrap());
-    verifier.slack_ns = 10 * US;
+    verifier.reading.slack_ns = 10 * US;
     for (index, slot) in [(b, 0), (a, 0), (c, 0), (c, 0), (c, 1)] {
         hear(&mut verifier, slot, "broadcast", index, 200);
     }
@@ -59,8 +59,8 @@ fn the_end_of_a_step_counts_what_was_confirmed_and_times_no_warm_up() {
     step.sent_elsewhere(a, sent(100, 1));
     step.sent_elsewhere(b, sent(120, 1));
     verifier.close_step();
-    assert_eq!(us(&verifier.latencies.delivery), [80]);
-    assert_eq!(us(&verifier.latencies.shared.error), [10]);
+    assert_eq!(us(&verifier.tally.latencies.delivery), [80]);
+    assert_eq!(us(&verifier.tally.latencies.shared.error), [10]);
     assert_faults(&verifier, "2 lost, 3 misdirected");
 }
 
@@ -69,8 +69,8 @@ fn the_coordinator_is_told_when_a_broadcast_is_settled_here() {
     let (mut verifier, [whole, lost, _]) = at_a_site(Dialect::Text, Measure::Completion, TERMS);
     let own = (0..).find(|i| ![whole, lost].contains(i)).unwrap();
     verifier.step().unwrap().sent(own, sent(100, 2));
-    verifier.read.at_ns = 200 * US;
-    verifier.read.unread_ns = 5 * US;
+    verifier.reading.read.at_ns = 200 * US;
+    verifier.reading.read.unread_ns = 5 * US;
     for (slot, at) in [(0, 150), (1, 190), (2, 170)] {
         assert!(verifier.done.is_empty());
         hear(&mut verifier, slot, "broadcast", whole, at);
@@ -91,8 +91,8 @@ fn the_coordinator_is_told_when_a_broadcast_is_settled_here() {
         abandoned: index == lost,
     });
     assert_eq!((verifier.finished, &verifier.done[..]), (3, &done[..]));
-    assert_eq!(verifier.latencies.delivery.count(), 3);
-    assert_eq!(verifier.latencies.completion.count(), 0);
+    assert_eq!(verifier.tally.latencies.delivery.count(), 3);
+    assert_eq!(verifier.tally.latencies.completion.count(), 0);
     assert_faults(&verifier, "none");
 }
 
@@ -103,7 +103,7 @@ fn an_echo_has_both_ends_at_its_site_and_is_completed_there() {
     });
     let (mut verifier, _) = at_a_site(Dialect::Text, Measure::Completion, terms);
     let step = Arc::clone(verifier.step().unwrap());
-    verifier.slack_ns = 10 * US;
+    verifier.reading.slack_ns = 10 * US;
     for index in 0..2 {
         step.sent(index, sent(100, 2));
         hear(&mut verifier, 1, "echo", index, 150 + u64::from(index));
@@ -111,10 +111,10 @@ fn an_echo_has_both_ends_at_its_site_and_is_completed_there() {
     step.sent(2, sent(100, 4));
     verifier.client_lost(2);
     verifier.settle_lost();
-    assert_eq!(us(&verifier.latencies.completion), [51]);
-    assert_eq!(us(&verifier.latencies.uncorrected), [31]);
-    assert_eq!(us(&verifier.latencies.shared.at_most), [51]);
-    assert_eq!(us(&verifier.latencies.shared.at_least), [41]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [51]);
+    assert_eq!(us(&verifier.tally.latencies.uncorrected), [31]);
+    assert_eq!(us(&verifier.tally.latencies.shared.at_most), [51]);
+    assert_eq!(us(&verifier.tally.latencies.shared.at_least), [41]);
     let abandoned = |done: &Done| (done.index, done.abandoned);
     let done: Vec<_> = verifier.done.iter().map(abandoned).collect();
     assert_eq!(done, [(0, false), (1, false), (2, true)]);

@@ -32,7 +32,7 @@ fn verifier_of_rooms() -> (Verifier, Arc<StepLedger>, u32) {
 }
 
 fn hear_in(verifier: &mut Verifier, slot: u32, name: &str, room: u32, index: u32) {
-    let stamp = STAMPS.of(FIRST + u64::from(index));
+    let stamp = STAMPS.stamp(FIRST + u64::from(index));
     let text = format!(
         r#"{{"type":"{name}","topic":"room-{room}","payload":{{"stamp":"{stamp:016x}"}}}}"#
     );
@@ -51,7 +51,7 @@ fn a_message_is_complete_when_its_room_has_it() {
     hear_in(&mut verifier, sender, "publishResult", room, 0);
     assert_faults(&verifier, "none");
     assert_eq!((verifier.finished, step.settled()), (1, 1));
-    assert_eq!(us(&verifier.latencies.delivery), [50, 50]);
+    assert_eq!(us(&verifier.tally.latencies.delivery), [50, 50]);
 }
 
 #[test]

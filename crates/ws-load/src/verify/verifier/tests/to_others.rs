@@ -19,7 +19,7 @@ const RESULT: Returns = Returns {
 /// Three clients, of which one that sends hears nothing.
 fn verifier_to_others() -> Verifier {
     let mut verifier = verifier(3);
-    verifier.returns = NOTHING;
+    verifier.terms.returns = NOTHING;
     verifier
 }
 
@@ -37,9 +37,9 @@ fn a_sample_is_complete_when_the_others_have_it() {
     assert_eq!(verifier.finished, 0);
     hear(&mut verifier, 2, "broadcast", 0, 170);
     assert_eq!((verifier.finished, step.settled()), (1, 1));
-    assert_eq!(us(&verifier.latencies.delivery), [50, 70]);
-    assert_eq!(us(&verifier.latencies.completion), [70]);
-    assert_eq!(verifier.latencies.ack.count(), 0);
+    assert_eq!(us(&verifier.tally.latencies.delivery), [50, 70]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [70]);
+    assert_eq!(verifier.tally.latencies.ack.count(), 0);
     assert_faults(&verifier, "none");
 }
 
@@ -55,7 +55,7 @@ fn one_that_comes_back_to_its_sender_is_a_fault_whenever_it_comes() {
     hear(&mut verifier, 2, "broadcast", 0, 150);
     hear(&mut verifier, 1, "broadcast", 0, 160);
     assert_faults(&verifier, "3 misdirected");
-    assert_eq!(us(&verifier.latencies.completion), [50]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [50]);
 }
 
 #[test]
@@ -90,24 +90,24 @@ fn a_sender_that_is_lost_had_nothing_due() {
     assert_faults(&verifier, "none");
     (0..2).for_each(|n| hear(&mut verifier, 2 * n, "broadcast", 0, 150));
     assert_eq!((verifier.finished, step.settled()), (1, 1));
-    assert_eq!(us(&verifier.latencies.completion), [50]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [50]);
 }
 
 #[test]
 fn the_only_client_has_sent_when_it_has_sent() {
     let mut verifier = verifier(1);
-    verifier.returns = NOTHING;
+    verifier.terms.returns = NOTHING;
     let terms = with(TERMS, |of| of.step.clients = 1);
     let step = open(&mut verifier, terms);
     tell_sent(&mut verifier, &step, 0, 0);
     assert_eq!((verifier.finished, step.settled()), (1, 1));
-    assert_eq!(us(&verifier.latencies.completion), [20]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [20]);
 }
 
 #[test]
 fn without_results_a_sample_is_complete_when_all_have_it() {
     let mut verifier = verifier(3);
-    verifier.returns = COPY;
+    verifier.terms.returns = COPY;
     let step = open(&mut verifier, TERMS);
     tell_sent(&mut verifier, &step, 0, 1);
     hear(&mut verifier, 0, "broadcast", 0, 150);
@@ -115,19 +115,19 @@ fn without_results_a_sample_is_complete_when_all_have_it() {
     assert_eq!(verifier.finished, 0);
     hear(&mut verifier, 1, "broadcast", 0, 190);
     assert_eq!((verifier.finished, step.settled()), (1, 1));
-    assert_eq!(us(&verifier.latencies.delivery), [50, 70, 90]);
-    assert_eq!(us(&verifier.latencies.completion), [90]);
-    assert_eq!(verifier.latencies.ack.count(), 0);
+    assert_eq!(us(&verifier.tally.latencies.delivery), [50, 70, 90]);
+    assert_eq!(us(&verifier.tally.latencies.completion), [90]);
+    assert_eq!(verifier.tally.latencies.ack.count(), 0);
     assert_faults(&verifier, "none");
     hear(&mut verifier, 1, "broadcastResult", 0, 200);
     assert_faults(&verifier, "1 misdirected");
-    assert_eq!(verifier.of_sender.unasked, 1);
+    assert_eq!(verifier.tally.of_sender.unasked, 1);
 }
 
 #[test]
 fn a_result_is_awaited_of_what_reaches_all_but_its_sender() {
     let mut verifier = verifier(3);
-    verifier.returns = RESULT;
+    verifier.terms.returns = RESULT;
     let step = open(&mut verifier, TERMS);
     tell_sent(&mut verifier, &step, 0, 1);
     hear(&mut verifier, 0, "broadcast", 0, 150);
@@ -135,11 +135,11 @@ fn a_result_is_awaited_of_what_reaches_all_but_its_sender() {
     assert_eq!(verifier.finished, 0);
     hear(&mut verifier, 1, "broadcastResult", 0, 190);
     assert_eq!((verifier.finished, step.settled()), (1, 1));
-    assert_eq!(us(&verifier.latencies.ack), [90]);
+    assert_eq!(us(&verifier.tally.latencies.ack), [90]);
     assert_faults(&verifier, "none");
     hear(&mut verifier, 1, "broadcast", 0, 200);
     assert_faults(&verifier, "1 misdirected");
-    assert_eq!(verifier.of_sender.copies, 1);
+    assert_eq!(verifier.tally.of_sender.copies, 1);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn what_does_not_come_is_missing_by_its_kind() {
         (Returns::BOTH, vec![0, 2], "1 lost, 1 unanswered", 1),
     ] {
         let mut verifier = verifier(3);
-        verifier.returns = returns;
+        verifier.terms.returns = returns;
         let step = open(&mut verifier, TERMS);
         match returns {
             Returns::BOTH => send(&step, 0, 1, 100),
@@ -164,21 +164,21 @@ fn what_does_not_come_is_missing_by_its_kind() {
         }
         verifier.give_up_step(true, 0);
         assert_faults(&verifier, faults);
-        assert_eq!(verifier.of_sender.missing, missing, "{returns:?}");
+        assert_eq!(verifier.tally.of_sender.missing, missing, "{returns:?}");
     }
 }
 
 #[test]
 fn an_answer_that_no_rule_matches_counts_once_for_each_request_of_its_client() {
     let mut verifier = verifier(3);
-    verifier.returns = NOTHING;
+    verifier.terms.returns = NOTHING;
     let step = open(&mut verifier, TERMS);
     tell_sent(&mut verifier, &step, 0, 1);
     for slot in [0, 1, 1] {
         verifier.message(slot, Opcode::Text, b"ok", 150_000);
     }
     assert_faults(&verifier, "3 malformed");
-    assert_eq!(verifier.of_sender.unasked, 1);
+    assert_eq!(verifier.tally.of_sender.unasked, 1);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_message_of_an_earlier_step_is_no_duplicate_to_a_client_that_came_later_if_n
         (COPY, 1, "1 duplicate"),
     ] {
         let mut verifier = verifier_to_others();
-        verifier.returns = returns;
+        verifier.terms.returns = returns;
         let alone = |of: &mut Terms| (of.step.first_sample, of.step.clients) = (FIRST - 2, 1);
         open(&mut verifier, with(TERMS, alone));
         open(&mut verifier, TERMS);

@@ -24,7 +24,7 @@ fn of_file(name: &str, clients: u32) -> Verifier {
 }
 
 fn pushed(index: u32) -> String {
-    let stamp = stamps().of(FIRST + u64::from(index));
+    let stamp = stamps().stamp(FIRST + u64::from(index));
     format!(r#"{{"push":{{"channel":"all","pub":{{"data":{{"stamp":"{stamp:016x}"}}}}}}}}"#)
 }
 
@@ -49,12 +49,16 @@ fn messages_that_come_together_count_one_by_one() {
         0,
         [pushed(0), published(0), pushed(1), published(1)].join("\n"),
     );
-    assert_eq!(verifier.messages, 4);
-    assert!(verifier.faults.is_empty(), "{}", verifier.faults);
+    assert_eq!(verifier.tally.messages, 4);
+    assert!(
+        verifier.tally.faults.is_empty(),
+        "{}",
+        verifier.tally.faults
+    );
     let asides = verifier.asides.take().unwrap_or_default();
     assert_eq!(asides.keep_alive.map(|(slot, _)| slot), Some(2));
-    assert_eq!(verifier.latencies.delivery.count(), 6);
-    assert_eq!(verifier.latencies.ack.count(), 2);
+    assert_eq!(verifier.tally.latencies.delivery.count(), 6);
+    assert_eq!(verifier.tally.latencies.ack.count(), 2);
 
     // One of them again, one that is cut, and none at all.
     for text in [
@@ -64,7 +68,10 @@ fn messages_that_come_together_count_one_by_one() {
         verifier.message(1, Opcode::Text, text.as_bytes(), 200 * US);
     }
     assert_eq!(
-        (verifier.faults.duplicate, verifier.faults.malformed),
+        (
+            verifier.tally.faults.duplicate,
+            verifier.tally.faults.malformed
+        ),
         (1, 3)
     );
 }
@@ -75,7 +82,7 @@ fn a_long_message_of_nothing_but_separators_is_taken_apart_once() {
     open(&mut verifier, TERMS);
     const SEPARATORS: usize = 200_000;
     verifier.message(0, Opcode::Text, &vec![b'\n'; SEPARATORS], 100 * US);
-    assert_eq!(verifier.faults.malformed, SEPARATORS as u64);
+    assert_eq!(verifier.tally.faults.malformed, SEPARATORS as u64);
 }
 
 #[test]
@@ -100,7 +107,7 @@ fn a_puback_belongs_to_the_request_of_its_client_with_that_identifier() {
         let mut delivery = Vec::new();
         for index in 0..2 {
             send(&step, index, index, 0);
-            let stamp = STAMPS.of(FIRST + u64::from(index));
+            let stamp = STAMPS.stamp(FIRST + u64::from(index));
             verifier.asked(index, stamp, None);
             codec.request(Workload::Broadcast, 0, stamp, &NoVariables, &mut delivery);
         }
@@ -117,11 +124,11 @@ fn a_puback_belongs_to_the_request_of_its_client_with_that_identifier() {
             verifier.message(slot, Opcode::Binary, &both, 100 * US);
         }
         assert!(
-            verifier.faults.is_empty(),
+            verifier.tally.faults.is_empty(),
             "{dialect:?}: {}",
-            verifier.faults
+            verifier.tally.faults
         );
-        assert_eq!(verifier.latencies.delivery.count(), 4);
+        assert_eq!(verifier.tally.latencies.delivery.count(), 4);
 
         let ack = |index: u64| {
             let [high, low] = (FIRST as u16 + index as u16 + 1).to_be_bytes();
@@ -131,10 +138,10 @@ fn a_puback_belongs_to_the_request_of_its_client_with_that_identifier() {
         for index in [1, 0, 0, 7] {
             verifier.message(0, Opcode::Binary, &ack(index), 120 * US);
         }
-        assert_eq!(verifier.faults.duplicate, 3);
+        assert_eq!(verifier.tally.faults.duplicate, 3);
         verifier.message(1, Opcode::Binary, &ack(1), 130 * US);
-        assert_eq!(verifier.faults.duplicate, 3);
-        assert_eq!(verifier.latencies.ack.count(), 2);
+        assert_eq!(verifier.tally.faults.duplicate, 3);
+        assert_eq!(verifier.tally.latencies.ack.count(), 2);
         assert!(step.is_over());
     }
 }

@@ -30,7 +30,7 @@ fn visiting(hears: impl Fn(u32) -> usize) -> Verifier {
         let due = (u64::from(index) + 1) * EACH;
         send(&step, index, 0, due);
         let at = due + 1_000;
-        verifier.read.at_ns = at * US;
+        verifier.reading.read.at_ns = at * US;
         hear(&mut verifier, 0, "broadcast", index, at);
         hear(&mut verifier, 0, "broadcastResult", index, at);
         for _ in 0..hears(index) {
@@ -56,7 +56,10 @@ fn what_it_must_have_heard_is_lost_once_where_the_step_is_given_up() {
 fn a_client_that_heard_everything_has_lost_nothing_and_no_latency_is_of_it() {
     let mut verifier = visited(|_| 1);
     assert_faults(&verifier, "none");
-    assert_eq!(verifier.latencies.delivery.count(), u64::from(SAMPLES));
+    assert_eq!(
+        verifier.tally.latencies.delivery.count(),
+        u64::from(SAMPLES)
+    );
     let visits = verifier.take_visited();
     assert_eq!((visits.messages, visits.lost), (u64::from(SAMPLES), 0));
 }
@@ -64,9 +67,9 @@ fn a_client_that_heard_everything_has_lost_nothing_and_no_latency_is_of_it() {
 #[test]
 fn what_came_before_a_step_is_counted_for_no_kind_of_client() {
     let mut verifier = visited(|_| 1);
-    assert!(verifier.messages > u64::from(SAMPLES));
+    assert!(verifier.tally.messages > u64::from(SAMPLES));
     verifier.begin_messages();
-    assert_eq!(verifier.messages, 0);
+    assert_eq!(verifier.tally.messages, 0);
     assert_eq!(verifier.take_visited().messages, 0);
 }
 
@@ -99,7 +102,7 @@ fn what_was_not_sent_and_what_is_for_a_sender_alone_is_misdirected() {
     assert_faults(&verifier, "1 misdirected");
     hear(&mut verifier, 1, "broadcastResult", 0, 160);
     assert_faults(&verifier, "2 misdirected");
-    hear_stamp(&mut verifier, 1, "broadcast", STAMPS.of(3), 170);
+    hear_stamp(&mut verifier, 1, "broadcast", STAMPS.stamp(3), 170);
     // Of an earlier step: it may be behind.
     assert_faults(&verifier, "2 misdirected");
 }
