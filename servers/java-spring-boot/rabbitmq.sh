@@ -23,6 +23,8 @@ echo '[rabbitmq_stomp].' >"$folder/plugins"
 cat >"$folder/rabbitmq.conf" <<END
 listeners.tcp = none
 stomp.listeners.tcp.1 = $host:$port
+# With a network between servers and clients, HOST is no loopback address.
+loopback_users = none
 log.console = true
 log.console.level = warning
 log.file = false

@@ -2,7 +2,8 @@
 
 use super::Told;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// The drops of a step: connections that ended although the generator did not close them.
@@ -28,7 +29,23 @@ pub struct DropCause {
     /// How the first of them ended, in words, with the reason that the server gave.
     pub first: Told,
     /// How many ended in each interval, by its number from 0 on. Intervals without any are left out.
+    #[serde(deserialize_with = "by_number")]
     pub intervals: BTreeMap<u64, u64>,
+}
+
+/// Keys of JSON are strings, and the tagged enum of events keeps them so.
+fn by_number<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<u64, u64>, D::Error> {
+    if !from.is_human_readable() {
+        return BTreeMap::deserialize(from);
+    }
+    let named = BTreeMap::<String, u64>::deserialize(from)?;
+    let number = |(name, count): (String, u64)| match name.parse() {
+        Ok(number) => Ok((number, count)),
+        Err(_) => Err(D::Error::custom(format_args!(
+            "{name:?} is no number of an interval"
+        ))),
+    };
+    named.into_iter().map(number).collect()
 }
 
 /// How a connection ended.

@@ -2,7 +2,10 @@
 
 use crate::support::{plan, record, step, value};
 use ::plan::Workload;
-use ::record::{Churn, Event, Faults, Json, RunRecord, SlowReaders, Status, StepRecord, Verdict};
+use ::record::{
+    Churn, DropCause, DropHow, DropTimes, Event, Faults, Json, RunRecord, SlowReaders, Status,
+    StepRecord, Verdict,
+};
 
 #[test]
 fn steps_grow_by_the_step_size_from_the_first() {
@@ -162,4 +165,31 @@ fn a_secret_in_what_a_peer_said_is_in_no_event() {
     let written = Event::Step { step: 1, record }.to_json().unwrap();
     assert_eq!(written.matches("token=REDACTED").count(), 3, "{written}");
     assert!(!written.contains("Kx82nvQ0"), "{written}");
+}
+
+#[test]
+fn an_event_with_drops_is_read_as_it_was_written() {
+    let drops = DropTimes {
+        interval_ns: 1_000_000_000,
+        causes: vec![DropCause {
+            how: DropHow::Closed,
+            code: Some(1001),
+            count: 50,
+            first: "closed by the server".to_owned().into(),
+            intervals: [(0, 20), (10, 30)].into(),
+        }],
+    };
+    let record = Box::new(StepRecord {
+        drops: Some(Box::new(drops)),
+        ..step(10)
+    });
+    let event = Event::Step { step: 0, record };
+    let written = event.to_json().unwrap();
+    assert_eq!(Event::from_json(&written).unwrap(), event);
+    let wrong = written.replace("\"10\":30", "\"ten\":30");
+    let error = Event::from_json(&wrong).unwrap_err().to_string();
+    assert!(
+        error.contains("\"ten\" is no number of an interval"),
+        "{error}"
+    );
 }

@@ -101,6 +101,8 @@ fn a_node_dies_and_comes_back_at_the_times_of_the_plan() {
     }
     assert!(kill.ended_ns.unwrap() < start.began_ns.unwrap());
     let run = measurement.run.unwrap();
+    assert!(run.steps[0].drops.is_some());
+    assert_eq!(measurement.server_steps.len(), run.steps.len());
     assert_eq!(run.plan.target.nodes.len(), 2);
     assert_eq!(run.plan.faults.len(), 2);
     let watched = run.steps[0].watched.as_ref().unwrap();
