@@ -1,11 +1,8 @@
 #!/bin/sh
 # A short load at a fixed rate, with expectations. Exit code 2: an expectation failed; 3: the result is
 # invalid. The files are for the CI to keep and show.
-url=${1-}
-if [ -z "$url" ]; then
-  echo "$0: give the URL of a server, like ws://127.0.0.1:3334/ws" >&2
-  exit 2
-fi
+[ $# -gt 0 ] || { echo "$0: give the URL of a server, like ws://127.0.0.1:3334/ws" >&2; exit 2; }
+url=$1
 shift
 # `make` puts the program there, if it is not installed.
 PATH=$PATH:$(dirname "$0")/../bin

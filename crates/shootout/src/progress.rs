@@ -23,8 +23,8 @@ pub fn bar(work: &str, part: &str) -> ProgressBar {
     bar
 }
 
-/// Says what is being done, of work that does not know how far it is: a spinner until it is dropped, or one
-/// line where stderr is no terminal.
+/// Says what is being done by work that cannot tell how far it is. This is a spinner until it is dropped, or
+/// one line where stderr is no terminal.
 pub fn busy(work: &str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         anstream::eprintln!("{work}");

@@ -20,7 +20,7 @@ pub(super) fn site(
         results: &results,
     };
     let busy = progress::busy(&format!(
-        "reading {} and writing pages, which takes about half a minute",
+        "reading {} and writing pages; a large round takes half a minute",
         project.shown(&results)
     ));
     let written = site::write(&sources, &out);

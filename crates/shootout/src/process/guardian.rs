@@ -148,7 +148,7 @@ fn watch(worker: Pid, mut above: PipeReader) -> u8 {
     }
 }
 
-/// A child that has ended (this one, or any), and the exit code that stands for its end.
+/// Reaps this child, or any, if it has ended. Returns its id and its exit code.
 fn reap(which: Option<Pid>) -> Option<(Pid, u8)> {
     let ended = match which {
         Some(_) => waitpid(which, WaitOptions::NOHANG),
@@ -162,7 +162,7 @@ fn reap(which: Option<Pid>) -> Option<(Pid, u8)> {
     Some((ended, code))
 }
 
-/// That of a process that a signal ended, as shells have it.
+/// The exit code that a shell gives to a process that a signal ended.
 const fn exit_code(signal: i32) -> u8 {
     128 + signal as u8
 }
