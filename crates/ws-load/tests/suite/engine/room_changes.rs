@@ -14,10 +14,6 @@ const CLIENTS: u32 = 20;
 /// Those that do not stay.
 const CHANGE: u64 = 10;
 const SAMPLES: u64 = 1_200;
-/// Most messages that those hear who do not stay, if none is ever away: of the samples, of which each goes
-/// to one of four rooms by lot, a room has 300 in the mean with a standard deviation of 15. All ten may be
-/// in the fullest room, which has five deviations more.
-const MOST_HEARD: u64 = CHANGE * 375;
 
 const CHANGES_ROOM: Life = Life::ChangesRoom(ChangesRoom {
     stays: Nanos::millis(1_500),
@@ -84,8 +80,8 @@ fn what_a_client_must_hear_changes_with_its_room() {
         assert!(changes.left - changes.joined <= CHANGE, "{changes:?}");
         assert_eq!(changes.join.as_ref().unwrap().count, changes.joined);
         assert_eq!(churn.visits, CHANGE + changes.joined);
-        // 50 a second to each in the mean, less the times between rooms.
-        assert!((1_500..MOST_HEARD).contains(&churn.messages), "{churn:?}");
+        // 50 a second to each, less the times between rooms.
+        assert!((1_500..3_000).contains(&churn.messages), "{churn:?}");
         assert_eq!((churn.attempts, churn.left, churn.disconnected), (0, 0, 0));
 
         let (step, churn, dropped) = middle.join().unwrap();
@@ -131,7 +127,7 @@ fn a_client_that_comes_back_is_in_its_room_again() {
         let (step, churn, _) = honest.join().unwrap();
         assert!(step.faults.is_empty(), "{}", step.faults);
         assert!(churn.reconnected >= 10 && churn.rooms.is_none(), "{churn:?}");
-        assert!((1_500..MOST_HEARD).contains(&churn.messages), "{churn:?}");
+        assert!((1_500..3_000).contains(&churn.messages), "{churn:?}");
         let (step, churn, dropped) = middle.join().unwrap();
         assert!((1..=dropped).contains(&churn.lost), "{} {dropped}", churn.lost);
         assert_eq!(step.faults.total(), churn.lost, "{}", step.faults);
