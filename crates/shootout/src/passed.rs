@@ -3,8 +3,9 @@
 //! The checks of a row take longer than its measurement. So what they found of a variant that passed is
 //! kept in the user's cache, outside every checkout, under a fingerprint of: this program, the kernel and
 //! the processor; the server's folder and its programs in `bin`; the versions of its library and its
-//! runtime; the variant and its threads. A variant with services is always checked: they are not part of
-//! the folder. A variant that fails is forgotten, and nothing is kept for longer than a week.
+//! runtime; the variant, and its threads if it is told their number. A variant with services is always
+//! checked: they are not part of the folder. A variant that fails is forgotten, and nothing is kept for
+//! longer than a week.
 
 use crate::build::{self, Built, Print};
 use crate::session::now;
@@ -67,7 +68,11 @@ impl Subject<'_> {
             print.add(word);
         }
         let folder = user_cache()?.join("websocket-shootout/passed");
-        let name = format!("{}.{}.json", print.text(), self.threads);
+        let threads = match is_told_threads(variant) {
+            true => self.threads.to_string(),
+            false => "any".to_owned(),
+        };
+        let name = format!("{}.{threads}.json", print.text());
         Some(Passed(folder.join(name)))
     }
 }
@@ -126,6 +131,12 @@ impl Passed {
             let _ = fs::remove_file(old);
         }
     }
+}
+
+/// Whether the number of threads changes how a variant is started.
+fn is_told_threads(variant: &Variant) -> bool {
+    let mut words = variant.command.iter().chain(variant.env.values());
+    words.any(|word| word.contains("{threads}"))
 }
 
 /// Tells one build of this program from another. To read all of it would take as long as some rows' checks.

@@ -3,7 +3,7 @@
 
 use super::claim::Claims;
 use super::samples::{count, together};
-use plan::Life;
+use plan::{Audience, Dialect, Life};
 use record::{
     Churn, CompressionUse, CutRecord, Latency, Recorder, RunRecord, SlowReaders, StepRecord,
     time_until,
@@ -77,11 +77,31 @@ fn left(claims: &mut Claims, churn: &Churn, step: &StepRecord, run: &RunRecord) 
     ] {
         claims.at_most(name, stored, "the whole step", all);
     }
+    if let Some(taken) = rest_of_what_came(churn, step, run) {
+        let by = "what came to all of them";
+        claims.equal("churn.messages", churn.messages, by, taken);
+    }
     if let Some(rooms) = &churn.rooms {
         let confirmed = count(rooms.join.as_ref());
         claims.equal("churn.rooms.joined", rooms.joined, "join", confirmed);
         claims.at_most("churn.rooms.joined", rooms.joined, "asked", rooms.asked);
     }
+}
+
+/// What came to the generator without the messages to clients that stay and the confirmations of requests,
+/// of a whole step without a fault. Known where everybody hears the same, in the dialects in which a server
+/// sends nothing else.
+fn rest_of_what_came(churn: &Churn, step: &StepRecord, run: &RunRecord) -> Option<u64> {
+    let is_known = matches!(run.plan.message.dialect, Dialect::Text | Dialect::Binary)
+        && run.plan.audience == Audience::Everyone
+        && step.samples == step.samples_planned
+        && step.faults.is_empty()
+        && step.slow_readers.is_none()
+        && churn.rooms.is_none();
+    let sent = step.throughput?.sent;
+    let to_each = step.delivery.as_ref()?.count.checked_div(step.samples)?;
+    let others = sent.checked_mul(to_each.checked_add(1)?)?;
+    is_known.then(|| step.generator.messages.saturating_sub(others))
 }
 
 /// The times until clients were back are exact for the last of them alone; those of the histogram are

@@ -4,12 +4,18 @@
 //! acceleration is estimated by leaving out one figure at a time, which for a median takes two or
 //! three values only and says nothing about its distribution. The simulation beside this file
 //! shows how often the interval holds the truth.
+//!
+//! Up to eight figures have at most 6,435 different resamples. There every one is counted with its
+//! probability, which is exact and cheaper than to draw (Efron and Tibshirani 1993, section 5.1).
 
 use super::Median;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// Most figures of which every resample is looked at: 8 to the 8th are 16.8 million, and 6,435 differ.
+const FEW: usize = 8;
 
 /// How an interval is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -52,6 +58,26 @@ impl Interval {
             high: statistics[statistics.len() - 1 - tail],
         }
     }
+
+    /// The same of statistics that came up so many times each.
+    fn of_counted(mut statistics: Vec<(f64, u64)>) -> Self {
+        statistics.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let tail = statistics.iter().map(|(_, times)| times).sum::<u64>() / 40;
+        Self {
+            low: behind(tail, statistics.iter()),
+            high: behind(tail, statistics.iter().rev()),
+        }
+    }
+}
+
+/// The first statistic behind so many.
+fn behind<'s>(so_many: u64, mut statistics: impl Iterator<Item = &'s (f64, u64)>) -> f64 {
+    let mut seen = 0;
+    let found = statistics.find(|(_, times)| {
+        seen += times;
+        seen > so_many
+    });
+    found.map_or(f64::NAN, |(statistic, _)| *statistic)
 }
 
 /// `b` as a multiple of `a`: 1 when both are 0, infinite when only `a` is.
@@ -73,7 +99,30 @@ pub(crate) fn ratio_interval(
 
 /// Interval of the median; `None` without values.
 pub(crate) fn median_interval(values: &[f64], which: Median, how: Resampling) -> Option<Interval> {
-    resampled([values], how, |[values]| which.of_mut(values))
+    match values.len() {
+        1..=FEW => Some(Interval::of_counted(all_medians(values, which))),
+        _ => resampled([values], how, |[values]| which.of_mut(values)),
+    }
+}
+
+/// The median of each different resample, and in how many of all ordered ones it comes up.
+fn all_medians(values: &[f64], which: Median) -> Vec<(f64, u64)> {
+    let factorial = |n: usize| (1..=n as u64).product::<u64>();
+    let size = values.len();
+    let mut medians = Vec::new();
+    // Which value is drawn, in ascending order: each resample once.
+    let mut drawn = vec![0; size];
+    loop {
+        let mut sample: Vec<f64> = drawn.iter().map(|&at| values[at]).collect();
+        let repeats = drawn.chunk_by(|a, b| a == b).map(<[usize]>::len);
+        let orders = factorial(size) / repeats.map(factorial).product::<u64>();
+        medians.extend(which.of_mut(&mut sample).map(|median| (median, orders)));
+        let Some(last) = drawn.iter().rposition(|&at| at + 1 < size) else {
+            return medians;
+        };
+        let next = drawn[last] + 1;
+        drawn[last..].fill(next);
+    }
 }
 
 /// `None` where a side is empty, or the statistic is `None` of a sample.
@@ -136,6 +185,58 @@ mod tests {
         assert_eq!(of(5, Median::Measured), (1.0, 5.0));
         assert_eq!(of(5, Median::Usual), (1.0, 5.0));
         assert_eq!(of(10, Median::Measured), (2.0, 8.0));
+    }
+
+    #[test]
+    fn every_resample_is_counted_as_often_as_it_is_drawn() {
+        let medians = all_medians(&[1.0, 2.0, 4.0], Median::Usual);
+        let times = |median: f64| -> u64 {
+            let of_it = medians.iter().filter(|(value, _)| *value == median);
+            of_it.map(|(_, times)| times).sum()
+        };
+        // Of 27 orders, 7 have the first twice or more, 7 the last.
+        assert_eq!([1.0, 2.0, 4.0].map(times), [7, 13, 7]);
+        assert_eq!(medians.len(), 10);
+        for (size, different) in [(1, 1), (2, 3), (4, 35), (8, 6_435)] {
+            let medians = all_medians(&vec![1.0; size], Median::Usual);
+            assert_eq!(medians.len(), different);
+            let all: u64 = medians.iter().map(|(_, times)| times).sum();
+            assert_eq!(all, (size as u64).pow(size as u32));
+        }
+    }
+
+    /// In 20,000 draws, the share of a tail is within 0.005 of its probability, save by a chance of one in
+    /// 100,000; the seed decides it.
+    #[test]
+    fn counted_and_drawn_intervals_have_the_same_tails() {
+        let figures = [3.1, 9.0, 4.4, 4.4, 7.2, 5.9, 1.0, 8.5];
+        let how = Resampling {
+            resamples: 20_000,
+            ..HOW
+        };
+        for size in 2..=figures.len() {
+            for which in [Median::Usual, Median::Measured] {
+                let values = &figures[..size];
+                let medians = all_medians(values, which);
+                let all: u64 = medians.iter().map(|(_, times)| times).sum();
+                let share = |is_in: &dyn Fn(f64) -> bool| {
+                    let inside = medians.iter().filter(|(value, _)| is_in(*value));
+                    inside.map(|(_, times)| *times).sum::<u64>() as f64 / all as f64
+                };
+                let drawn = resampled([values], how, |[values]| which.of_mut(values)).unwrap();
+                let beyond = [
+                    share(&|value| value < drawn.low),
+                    share(&|value| value > drawn.high),
+                ];
+                let with_end = [
+                    share(&|value| value <= drawn.low),
+                    share(&|value| value >= drawn.high),
+                ];
+                let holds =
+                    beyond.iter().all(|of| *of <= 0.03) && with_end.iter().all(|of| *of >= 0.02);
+                assert!(holds, "{size} {which:?}: {beyond:?} {with_end:?}");
+            }
+        }
     }
 
     proptest! {

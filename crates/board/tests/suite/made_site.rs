@@ -3,18 +3,17 @@
 use crate::fixture::{measured, repeated, unmeasured, waived};
 use crate::fixture_under::{plans, under};
 use crate::fixture_watched::{Fails, failing, plan as dying_node};
-use board::site::{self, SiteSummary, Sources};
+use board::site::{self, Sources};
 use project::Project;
 use record::{End, Json, Measurement, Status};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-/// A site in a folder that stays until the test is run again.
+/// A site that all tests read, and a folder of the test's own. Both stay until the tests are run again.
 pub(crate) struct Made {
     pub(crate) scratch: PathBuf,
     pub(crate) out: PathBuf,
-    #[allow(dead_code, reason = "not every test asks for it")]
-    pub(crate) summary: SiteSummary,
 }
 
 fn root() -> PathBuf {
@@ -22,31 +21,42 @@ fn root() -> PathBuf {
 }
 
 impl Made {
-    /// Of two rounds of a machine and one of another, made for the test `name`.
+    /// For the test `name`.
     pub(crate) fn new(name: &str) -> Self {
-        let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("site-{name}"));
-        let _ = fs::remove_dir_all(&scratch);
-        let project = project(&scratch);
-        let results = scratch.join("project/results");
-        round(&results, "2026-03", "2026-03-02", 0, |_| {});
-        round(&results, "2026-02", "2026-02-02", 700, |_| {});
-        round(&results, "2026-01", "2026-01-02", 900, |one| {
-            if let Some(run) = &mut one.run {
-                run.environment.kernel = "Linux 8.8.8-other".into();
-            }
-        });
-        let out = scratch.join("site");
-        let sources = Sources {
-            project: &project,
-            results: &results,
-        };
-        let summary = site::write(&sources, &out).unwrap();
-        Self {
-            scratch,
-            out,
-            summary,
-        }
+        static SITE: LazyLock<PathBuf> = LazyLock::new(made);
+        let scratch = emptied(&format!("site-{name}"));
+        fs::create_dir_all(&scratch).unwrap();
+        let out = SITE.clone();
+        Self { scratch, out }
     }
+}
+
+/// Where a folder of that name is, which is removed.
+fn emptied(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+/// The site of two rounds of a machine and one of another.
+fn made() -> PathBuf {
+    let scratch = emptied("site");
+    let project = project(&scratch);
+    let results = scratch.join("project/results");
+    round(&results, "2026-03", "2026-03-02", 0, |_| {});
+    round(&results, "2026-02", "2026-02-02", 700, |_| {});
+    round(&results, "2026-01", "2026-01-02", 900, |one| {
+        if let Some(run) = &mut one.run {
+            run.environment.kernel = "Linux 8.8.8-other".into();
+        }
+    });
+    let out = scratch.join("site");
+    let sources = Sources {
+        project: &project,
+        results: &results,
+    };
+    site::write(&sources, &out).unwrap();
+    out
 }
 
 /// A project with the workloads and documents of this one, and servers of its own.

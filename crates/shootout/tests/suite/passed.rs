@@ -10,7 +10,11 @@ const AGAIN: &str = "not checked again, passed within the last week as they are 
 /// A run with a cache of its own, in a new directory of results.
 fn run(project: &Project, more: &str) -> Done {
     let _ = fs::remove_dir_all(project.path("out"));
-    let mut command = project.command(&format!("{SHORT} {more}"));
+    with_cache(project, &format!("{SHORT} {more}"))
+}
+
+fn with_cache(project: &Project, arguments: &str) -> Done {
+    let mut command = project.command(arguments);
     Done::from(
         command
             .env("XDG_CACHE_HOME", project.path("cache"))
@@ -33,7 +37,8 @@ fn a_server_that_has_passed_is_checked_again_when_something_has_changed() {
         assert_eq!(conformance.checked.is_some(), from_before);
         !from_before
     };
-    assert!(is_checked(""));
+    // With two threads at least, which this server is not told. A run has one on a machine of two cores.
+    with_cache(&project, "verify").expect(0, &["go-example"]);
     assert!(!is_checked(""));
     assert!(is_checked("--check-again"));
 

@@ -1,6 +1,6 @@
 //! What a delivered message costs a server, and what that goes into.
 
-use super::usage::with_warm_up;
+use super::usage::delivered;
 use plan::Workload;
 use record::{Measurement, ServerStep, StepRecord};
 
@@ -34,7 +34,7 @@ pub(crate) struct Costs {
 struct Part<'a> {
     server: &'a ServerStep,
     step: &'a StepRecord,
-    /// Messages delivered, those of the warm-up within the step among them.
+    /// Messages delivered.
     messages: f64,
 }
 
@@ -90,8 +90,7 @@ fn part<'a>(of: &'a Measurement, clients: u64) -> Option<Part<'a>> {
     };
     let passed = of_clients().rfind(|(step, _)| step.passed());
     let (step, server) = passed.or_else(|| of_clients().next_back())?;
-    let delivered = step.delivery.as_ref().or(step.completion.as_ref())?;
-    let messages = delivered.count as f64 * with_warm_up(step);
+    let messages = delivered(step)?;
     (messages > 0.0).then_some(Part {
         server,
         step,

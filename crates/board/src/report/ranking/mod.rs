@@ -356,22 +356,23 @@ pub(crate) fn score(rows: &[Row<'_>]) -> Score {
 }
 
 /// Orders rows that carried equally many, and notes the figure that they are ordered by.
-fn order_equal(mut rows: Vec<Row<'_>>, by: Score) -> Vec<(Row<'_>, place::Standing)> {
+fn order_equal(rows: Vec<Row<'_>>, by: Score) -> Vec<(Row<'_>, place::Standing)> {
     let common = common_clients(&rows);
     let ranked = !by_clients(&rows[0]).0.0;
+    let with_figure = |row| {
+        let figure = score::figure(&row, by, common);
+        (row, figure)
+    };
+    let mut rows: Vec<(Row<'_>, Option<f64>)> = rows.into_iter().map(with_figure).collect();
     if ranked {
-        rows.sort_by(|a, b| {
-            let [a, b] = [a, b].map(|row| score::figure(row, by, common));
-            match (a, b) {
-                (Some(a), Some(b)) if by.is_higher_better() => b.total_cmp(&a),
-                (Some(a), Some(b)) => a.total_cmp(&b),
-                (a, b) => b.is_some().cmp(&a.is_some()),
-            }
+        rows.sort_by(|(_, a), (_, b)| match (a, b) {
+            (Some(a), Some(b)) if by.is_higher_better() => b.total_cmp(a),
+            (Some(a), Some(b)) => a.total_cmp(b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
         });
     }
     rows.into_iter()
-        .map(|row| {
-            let figure = score::figure(&row, by, common);
+        .map(|(row, figure)| {
             let standing = place::Standing::new(&row, ranked, by, common, figure);
             (row, standing)
         })

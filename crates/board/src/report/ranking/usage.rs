@@ -109,19 +109,26 @@ pub(super) fn cpu_per_message(user: User, parts: &Parts<'_>) -> Option<f64> {
         if run.is_none_or(|run| run.plan.workload() == Workload::Connect) {
             continue;
         }
-        let delivered = step.delivery.as_ref().or(step.completion.as_ref());
-        if let (Some(server), Some(delivered)) = (used(user, measurement, step), delivered) {
+        if let (Some(server), Some(delivered)) = (used(user, measurement, step), delivered(step)) {
             cpu_ns += server.cpu_ns;
-            messages += delivered.count as f64 * with_warm_up(step);
+            messages += delivered;
         }
     }
     (messages > 0.0).then(|| cpu_ns as f64 / messages)
 }
 
-/// Requests of a step, as a multiple of the timed ones: its CPU time is that of its warm-up, too.
-pub(super) fn with_warm_up(step: &StepRecord) -> f64 {
+/// Messages of a step that its CPU time delivered: the timed ones, those of the warm-up within it, and
+/// those that clients took which read slowly or do not stay. `None` where none was timed.
+pub(super) fn delivered(step: &StepRecord) -> Option<f64> {
+    let timed = step.delivery.as_ref().or(step.completion.as_ref())?;
     let sent = step.throughput.map_or(0, |of| of.sent);
-    (sent as f64 / step.samples_planned.max(1) as f64).max(1.0)
+    let with_warm_up = (sent as f64 / step.samples_planned.max(1) as f64).max(1.0);
+    let untimed = [
+        step.churn.as_ref().map(|churn| churn.messages),
+        step.slow_readers.as_ref().map(|slow| slow.messages),
+    ];
+    let untimed: u64 = untimed.into_iter().flatten().sum();
+    Some(timed.count as f64 * with_warm_up + untimed as f64)
 }
 
 fn growth(
@@ -170,6 +177,28 @@ mod tests {
         assert_eq!(of(User::Server), of(User::Proxy));
         let whole = |of| whole_memory(of, 1_000, MemoryKind::Resident).unwrap();
         assert_eq!(whole(&through), 2.0 * whole(&alone));
+    }
+
+    #[test]
+    fn messages_of_clients_that_do_not_stay_or_read_slowly_are_delivered_too() {
+        let mut of = measured("a", 1, 9_000, End::StepsDone);
+        let cost_of = |of: &Measurement| {
+            let step = &of.run.as_ref().unwrap().steps[0];
+            cpu_per_message(User::Server, &[(of, step)]).unwrap()
+        };
+        let alone = cost_of(&of);
+        let step = &mut of.run.as_mut().unwrap().steps[0];
+        let timed = delivered(step).unwrap();
+        step.churn = Some(Box::new(record::Churn {
+            messages: timed as u64,
+            ..record::Churn::default()
+        }));
+        step.slow_readers = Some(record::SlowReaders {
+            messages: 2 * timed as u64,
+            ..record::SlowReaders::default()
+        });
+        assert_eq!(delivered(step), Some(4.0 * timed));
+        assert_eq!(cost_of(&of), alone / 4.0);
     }
 
     #[test]
