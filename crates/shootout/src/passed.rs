@@ -195,6 +195,136 @@ mod tests {
         assert!(!counts(&undated));
     }
 
+    const MANIFEST: &str = r#"
+manifest = 1
+name = "go-example"
+language = "Go"
+library = "lib"
+homepage = "https://example.org"
+class = "idiomatic"
+summary = "How."
+json = "tree"
+[run]
+command = ["{bin}/server", "{port}"]
+path = "/"
+[version]
+command = ["true"]
+matches = '(x)'
+[supports]
+dialects = ["text"]
+workloads = ["echo"]
+[[variant]]
+name = "default"
+[[variant]]
+name = "told"
+env = { THREADS = "{threads}" }
+"#;
+
+    /// A project with one server.
+    fn project() -> (tempfile::TempDir, Project) {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["workloads", "bin", "servers/go-example"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        fs::write(dir.path().join("bin/server"), "program").unwrap();
+        fs::write(dir.path().join("servers/go-example/server.toml"), MANIFEST).unwrap();
+        let project = Project::find(Some(dir.path())).unwrap();
+        (dir, project)
+    }
+
+    fn built() -> Built {
+        Built {
+            version: "1.2.3".into(),
+            runtime: Some("Go 1.26".into()),
+            reused: false,
+        }
+    }
+
+    /// The file of a variant as it is now.
+    fn file(project: &Project, variant: &str, built: &Built, threads: usize) -> Passed {
+        let [entry] = &project.select(&[]).unwrap()[..] else {
+            panic!("one server");
+        };
+        let subject = Subject {
+            project,
+            entry,
+            variant: entry.manifest.as_ref().unwrap().variant(variant).unwrap(),
+            built,
+            threads,
+        };
+        subject.passed().unwrap()
+    }
+
+    #[test]
+    fn all_that_decides_the_checks_decides_the_file() {
+        let (dir, project) = project();
+        let now = || file(&project, "default", &built(), 2).0;
+        let first = now();
+        assert_eq!(now(), first);
+        for changed in ["servers/go-example/server.go", "bin/server"] {
+            let path = dir.path().join(changed);
+            let before = fs::read(&path).ok();
+            fs::write(&path, "another").unwrap();
+            assert_ne!(now(), first, "{changed}");
+            match before {
+                Some(before) => fs::write(&path, before).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            assert_eq!(now(), first, "{changed}");
+        }
+        let newer = Built {
+            version: "1.2.4".into(),
+            ..built()
+        };
+        let elsewhere = Built {
+            runtime: Some("Go 1.27".into()),
+            ..built()
+        };
+        for other in [newer, elsewhere] {
+            assert_ne!(file(&project, "default", &other, 2).0, first);
+        }
+        assert_eq!(file(&project, "default", &built(), 1).0, first);
+        let told = |threads| file(&project, "told", &built(), threads).0;
+        assert!(told(1) != told(2) && told(2) != first);
+    }
+
+    #[test]
+    fn nothing_is_kept_of_a_server_that_has_changed_its_folder() {
+        let (dir, project) = project();
+        let [entry] = &project.select(&[]).unwrap()[..] else {
+            panic!("one server");
+        };
+        let built = built();
+        let subject = Subject {
+            project: &project,
+            entry,
+            variant: entry.manifest.as_ref().unwrap().variant("default").unwrap(),
+            built: &built,
+            threads: 2,
+        };
+        let passed = subject.passed().unwrap();
+        fs::write(dir.path().join("servers/go-example/log"), "started").unwrap();
+        passed.keep(
+            &subject,
+            &of(&now(), &conformance::check_ids(), CheckVerdict::Pass),
+        );
+        assert!(!passed.0.exists());
+    }
+
+    #[test]
+    fn what_is_old_is_no_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let passed = Passed(folder.path().join("print.2.json"));
+        let whole = of(&now(), &conformance::check_ids(), CheckVerdict::Pass);
+        fs::write(&passed.0, whole.to_json().unwrap()).unwrap();
+        assert!(passed.conformance().is_some());
+        let written = fs::File::options().write(true).open(&passed.0).unwrap();
+        // timed: a day more than a week, however long this takes
+        let old = SystemTime::now() - Duration::from_secs(8 * 24 * 60 * 60);
+        written.set_modified(old).unwrap();
+        assert!(passed.conformance().is_none());
+    }
+
     #[test]
     fn what_is_no_file_is_no_pass() {
         let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@
 //! shows how often the interval holds the truth.
 //!
 //! Up to eight figures have at most 6,435 different resamples. There every one is counted with its
-//! probability, which is exact and cheaper than to draw (Efron and Tibshirani 1993, section 5.1).
+//! probability, which is exact and cheaper than to draw.
 
 use super::Median;
 use rand::{Rng as _, SeedableRng as _};
