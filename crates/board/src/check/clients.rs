@@ -77,8 +77,8 @@ fn left(claims: &mut Claims, churn: &Churn, step: &StepRecord, run: &RunRecord) 
     ] {
         claims.at_most(name, stored, "the whole step", all);
     }
-    if let Some(taken) = rest_of_what_came(churn, step, run) {
-        let by = "what came to all of them";
+    if let Some(taken) = taken_by_others(churn, step, run) {
+        let by = "the messages of all clients";
         claims.equal("churn.messages", churn.messages, by, taken);
     }
     if let Some(rooms) = &churn.rooms {
@@ -88,10 +88,10 @@ fn left(claims: &mut Claims, churn: &Churn, step: &StepRecord, run: &RunRecord) 
     }
 }
 
-/// What came to the generator without the messages to clients that stay and the confirmations of requests,
-/// of a whole step without a fault. Known where everybody hears the same, in the dialects in which a server
-/// sends nothing else.
-fn rest_of_what_came(churn: &Churn, step: &StepRecord, run: &RunRecord) -> Option<u64> {
+/// How many messages the clients that do not stay must have taken: all that the generator received, less
+/// what the clients that stay received, less the confirmations of requests. `None` where something else may
+/// have come: in other dialects, rooms, with slow readers, and in a step that has faults or was cut short.
+fn taken_by_others(churn: &Churn, step: &StepRecord, run: &RunRecord) -> Option<u64> {
     let is_known = matches!(run.plan.message.dialect, Dialect::Text | Dialect::Binary)
         && run.plan.audience == Audience::Everyone
         && step.samples == step.samples_planned

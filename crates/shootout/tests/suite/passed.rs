@@ -9,11 +9,7 @@ const AGAIN: &str = "not checked again, passed within the last week as they are 
 /// A run with a cache of its own, in a new directory of results.
 fn run(project: &Project, more: &str) -> Done {
     let _ = fs::remove_dir_all(project.path("out"));
-    with_cache(project, &format!("{SHORT} {more}"))
-}
-
-fn with_cache(project: &Project, arguments: &str) -> Done {
-    let mut command = project.command(arguments);
+    let mut command = project.command(&format!("{SHORT} {more}"));
     Done::from(
         command
             .env("XDG_CACHE_HOME", project.path("cache"))
@@ -43,14 +39,13 @@ fn a_server_that_has_passed_is_checked_again_only_when_asked_for_or_after_it_has
         assert_eq!(conformance.checked.is_some(), from_before);
         !from_before
     };
-    // With two threads at least, which this server is not told. A run has one on a machine of two cores.
-    with_cache(&project, "verify").expect(0, &["go-example"]);
+    assert!(is_checked("", 0));
     assert!(!is_checked("", 0));
 
     // Of what is older than a week nothing stays where something is written.
     let folder = project.path("cache/websocket-shootout/passed");
     let kept = || fs::read_dir(&folder).unwrap().flatten();
-    let old = folder.join("of-another-server.any.json");
+    let old = folder.join("of-another-server.2.json");
     fs::write(&old, "{}").unwrap();
     let written = fs::File::options().write(true).open(&old).unwrap();
     // timed: a day more than a week, however long this takes

@@ -117,8 +117,8 @@ pub(super) fn cpu_per_message(user: User, parts: &Parts<'_>) -> Option<f64> {
     (messages > 0.0).then(|| cpu_ns as f64 / messages)
 }
 
-/// Messages of a step that its CPU time delivered: the timed ones, those of the warm-up within it, and
-/// those that clients took which read slowly or do not stay. `None` where none was timed.
+/// The messages that a step's CPU time went into: the timed ones, those of the warm-up within the step, and
+/// those to clients that read slowly or do not stay. `None` where none was timed.
 pub(super) fn delivered(step: &StepRecord) -> Option<f64> {
     let timed = step.delivery.as_ref().or(step.completion.as_ref())?;
     let sent = step.throughput.map_or(0, |of| of.sent);
