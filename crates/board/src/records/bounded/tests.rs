@@ -128,3 +128,31 @@ fn a_text_may_be_as_long_as_those_of_records() {
     }
     assert!(refusal(&path).contains("a text of more than 256 KiB"));
 }
+
+#[test]
+fn the_longest_string_is_found_whatever_is_escaped_and_where_the_text_ends() {
+    for (text, bytes) in [
+        ("", 0),
+        (r#"{"ab": ["", "c", 12345]}"#, 2),
+        (r#"["a\\", "b"]"#, 3),
+        (r#"["\"", "\\\"bc"]"#, 6),
+        (r#"\"abc""#, 3),
+        (r#"\\"abc" \"d"#, 3),
+        (r#"["abc", "open"#, 3),
+        (r#"["a\"#, 0),
+        (r#"["äöü"]"#, 6),
+    ] {
+        assert_eq!(longest(text), bytes, "{text}");
+    }
+}
+
+#[test]
+fn a_value_stands_behind_one_of_four_characters() {
+    for (text, count) in [
+        (r#"{"a": [1, {"b": null}], "c": []}"#, 9),
+        ("[1,2,3]", 3),
+        ("7", 0),
+    ] {
+        assert_eq!(values(text), count, "{text}");
+    }
+}
