@@ -158,13 +158,17 @@ pub struct Watch {
     /// How long messages are published.
     #[serde(default = "a_minute")]
     pub duration: Nanos,
-    /// How long a message may take. A message that has not come to a client by then, on a connection
-    /// that stayed open, is lost. After the last message clients listen for this long.
+    /// After the last message clients listen until nothing has come for this long. A message that has not
+    /// come by then, on a connection that stayed open, is lost.
     #[serde(default = "five_seconds")]
     pub patience: Nanos,
 }
 
 impl Watch {
+    /// How long clients go on listening to a server that is behind, after the last message. What comes
+    /// meanwhile is late, not lost.
+    pub const MOST_BEHIND: Nanos = Nanos::secs(60);
+
     /// How many messages are published.
     pub fn messages(&self) -> u64 {
         (self.rate * self.duration.ns() as f64 / 1e9).floor() as u64

@@ -3,6 +3,7 @@
 use crate::support::{assert_valid, run};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 use test_servers::oracle::{Fate, Oracle, OracleOptions, Strikes};
 
@@ -70,6 +71,25 @@ fn what_was_lost_is_told_and_counts_where_it_is_expected_not_to_be() {
     let watched = record.steps[0].watched.as_ref().unwrap();
     assert_eq!(watched.of_confirmed.lost_silent, lost as u64);
     assert_eq!(record.plan.faults.len(), 1);
+}
+
+/// All is sent within six seconds, and comes after eight to fourteen. A busy machine may keep the server from
+/// its messages for three seconds.
+#[test]
+fn what_a_server_that_is_behind_brings_late_is_not_lost() {
+    let server = Oracle::start(OracleOptions {
+        delay: Duration::from_secs(8),
+        ..OracleOptions::default()
+    })
+    .unwrap();
+    let (_folder, plan) = planned();
+    let ran = run(&format!(
+        "{} --set load.duration=6s --set load.patience=5s --expect lost<=0",
+        command(&plan, &server)
+    ))
+    .exits(0);
+    let printed = "3000 of 3000 came live";
+    assert!(ran.stdout.contains(printed), "{ran:#?}");
 }
 
 #[test]

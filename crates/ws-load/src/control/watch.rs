@@ -88,7 +88,7 @@ impl<W: Workers> Controller<'_, W> {
         start_ns: u64,
     ) -> Result<Option<Ended>, Ended> {
         let wanted_ns = terms.duration.ns() + terms.patience.ns();
-        let end_ns = start_ns + wanted_ns + clock::nanos(ANSWER);
+        let end_ns = start_ns + wanted_ns + Watch::MOST_BEHIND.ns() + clock::nanos(ANSWER);
         let mut waiting = self.workers.len();
         while waiting > 0 {
             let ended = match self.workers.wait(TICK) {

@@ -126,9 +126,13 @@ impl Fake {
 }
 
 fn setting(work: Work, load: Load, step: &Arc<CurrentStep>) -> Setting {
+    let audience = match load {
+        Load::Watch(_) => Audience::Everyone,
+        _ => Audience::Sender,
+    };
     let plan = Plan {
         load,
-        audience: Audience::Sender,
+        audience,
         ..crate::test_plan("ws://127.0.0.1:1/")
     };
     Setting {
@@ -506,7 +510,21 @@ fn a_raw_echo_iterates_until_its_time_is_over() {
     assert_eq!((raw.last_ns, at_ns), (1_030 * MS, 1_030 * MS));
 }
 
-/// The loop is away when the last messages are due and for longer than a message may take. They leave when
+/// When a watched step is over whose server takes `delay_ns`. The loop does not run during `away`.
+fn watched_until(terms: plan::Watch, delay_ns: u64, away: std::ops::Range<u64>) -> u64 {
+    let mut world = World::new(Load::Watch(terms), 10);
+    let start_ns = world.clients.now_ns;
+    world.tell(Command::Watch { start_ns });
+    let away = start_ns + away.start..start_ns + away.end;
+    world.pass(start_ns + 300_000 * MS, delay_ns, away);
+    let over_ns = world
+        .clients
+        .reported(|report| matches!(report, Report::Held));
+    assert_eq!(world.finish().counts.sent, terms.messages());
+    over_ns.unwrap() - start_ns
+}
+
+/// The loop is away when the last messages are due and for longer than the patience. They leave when
 /// it is back, and are listened for as long as any other.
 #[test]
 fn watched_messages_that_leave_late_have_their_whole_time() {
@@ -515,14 +533,25 @@ fn watched_messages_that_leave_late_have_their_whole_time() {
         duration: Nanos(1_000 * MS),
         patience: Nanos(300 * MS),
     };
-    let mut world = World::new(Load::Watch(terms), 10);
-    let start_ns = world.clients.now_ns;
-    world.tell(Command::Watch { start_ns });
-    let away = start_ns + 900 * MS + 1..start_ns + 1_400 * MS;
-    world.pass(start_ns + 5_000 * MS, 2 * MS, away);
-    let over_ns = world
-        .clients
-        .reported(|report| matches!(report, Report::Held));
-    assert_eq!(over_ns, Some(start_ns + 1_700 * MS));
-    assert_eq!(world.finish().counts.sent, 100);
+    let away = 900 * MS + 1..1_400 * MS;
+    // The last is sent at 1,400 ms and comes two later.
+    assert_eq!(watched_until(terms, 2 * MS, away), 1_702 * MS);
+}
+
+#[test]
+fn a_server_that_is_behind_is_listened_to_for_a_minute_more() {
+    let terms = plan::Watch {
+        rate: 1.0,
+        duration: Nanos(100_000 * MS),
+        patience: Nanos(2_000 * MS),
+    };
+    for (delay_s, over_s, why) in [
+        (0, 102, "the last message comes after 99 s"),
+        (30, 131, "the last message comes after 129 s"),
+        (99, 162, "messages come every second until 198 s"),
+        (150, 102, "no message comes until 150 s"),
+    ] {
+        let over_ns = watched_until(terms, delay_s * 1_000 * MS, 0..0);
+        assert_eq!(over_ns, over_s * 1_000 * MS, "{why}");
+    }
 }

@@ -42,6 +42,8 @@ pub(super) struct Watch {
     start_ns: Option<u64>,
     /// When a message was sent last.
     last_ns: u64,
+    /// When a message last came to a client that had not heard it.
+    heard_ns: u64,
     /// The time for all messages is over.
     is_over: bool,
     /// The next message that may be for a client of this worker.
@@ -85,6 +87,7 @@ impl Watch {
             setting,
             start_ns: None,
             last_ns: 0,
+            heard_ns: 0,
             is_over: false,
             next: 0,
             part: WatchPart::default(),
@@ -143,11 +146,14 @@ impl Watch {
             .min(NEVER - 1)
     }
 
-    /// When the time for all messages is over, also for those that left late, until that has been told.
+    /// When the time for all messages is over, also for those that left late and while a server that is
+    /// behind still brings some, until that has been told.
     fn end_ns(&self) -> Option<u64> {
         let start_ns = self.start_ns.filter(|_| !self.is_over)?;
         let all_sent_ns = self.last_ns.max(start_ns + self.terms.duration.ns());
-        Some(all_sent_ns + self.terms.patience.ns())
+        let waited_ns = all_sent_ns + Terms::MOST_BEHIND.ns();
+        let latest_ns = self.heard_ns.min(waited_ns).max(all_sent_ns);
+        Some(latest_ns + self.terms.patience.ns())
     }
 
     /// When the next message of this worker is due, which becomes the next.
@@ -361,6 +367,7 @@ impl Watch {
             return;
         }
         *heard = at_us;
+        self.heard_ns = at_ns;
         if let Some(latest) = self.sides[slot as usize].latest.get_mut(publisher as usize) {
             self.part.reordered += u64::from(self.keeps_order && *latest > index);
             *latest = (*latest).max(index + 1);
