@@ -3,20 +3,17 @@
 //! The checks of a row take longer than its measurement. So what they found of a variant that passed is
 //! kept in the user's cache, outside every checkout, under a fingerprint of: this program, the kernel and
 //! the processor; the server's folder and its programs in `bin`; the versions of its library and its
-//! runtime; the programs of its services; the variant and its threads. A variant whose service is started
-//! by a script is always checked: what the script starts is not known. A variant that fails is forgotten,
-//! and nothing is kept for longer than a week.
+//! runtime; the variant and its threads. A variant with services is always checked: they are not part of
+//! the folder. A variant that fails is forgotten, and nothing is kept for longer than a week.
 
 use crate::build::{self, Built, Print};
 use crate::session::now;
-use crate::toolchain::apt;
 use board::records;
 use host_facts::user_cache;
 use project::manifest::Variant;
 use project::{Project, ServerFolder};
 use record::{Conformance, Environment, Json as _};
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -42,9 +39,12 @@ pub struct Subject<'a> {
 pub struct Passed(PathBuf);
 
 impl Subject<'_> {
-    /// `None` where a script starts a service, or where something that decides the checks cannot be read.
+    /// `None` where the variant has services, or where something that decides the checks cannot be read.
     pub fn passed(&self) -> Option<Passed> {
         let Self { entry, variant, .. } = self;
+        if !variant.services.is_empty() {
+            return None;
+        }
         let here = Environment::collect();
         let mut print = Print::default();
         print.add(&this_program()?);
@@ -59,11 +59,6 @@ impl Subject<'_> {
         let elsewhere = words.map(Path::new);
         for program in elsewhere.filter(|word| word.is_absolute() && word.is_file()) {
             print.add_file(program).ok()?;
-        }
-        for service in &variant.services {
-            let program = apt::find(service.command.first()?)?;
-            is_machine_code(&program).then_some(())?;
-            print.add_file(&program).ok()?;
         }
         print.add(&build::last_built(self.project, &entry.name, &variant.name));
         print.add(&self.built.version);
@@ -137,12 +132,6 @@ impl Passed {
 fn this_program() -> Option<String> {
     let meta = fs::metadata("/proc/self/exe").ok()?;
     Some(format!("{} {:?}", meta.len(), meta.modified().ok()?))
-}
-
-fn is_machine_code(program: &Path) -> bool {
-    let mut magic = [0; 4];
-    let read = File::open(program).and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && magic == *b"\x7fELF"
 }
 
 fn is_fresh(file: &Path) -> bool {
@@ -241,10 +230,6 @@ name = "another"
 
     /// The file of a variant as it is now.
     fn file(project: &Project, variant: &str, built: &Built, threads: usize) -> Passed {
-        kept(project, variant, built, threads).unwrap()
-    }
-
-    fn kept(project: &Project, variant: &str, built: &Built, threads: usize) -> Option<Passed> {
         let [entry] = &project.select(&[]).unwrap()[..] else {
             panic!("one server");
         };
@@ -255,24 +240,7 @@ name = "another"
             built,
             threads,
         };
-        subject.passed()
-    }
-
-    #[test]
-    fn a_variant_is_kept_with_the_programs_of_its_services_but_for_scripts() {
-        let (dir, project) = project();
-        let kept_with = |program: &str| {
-            let service = format!(
-                "[[service]]\nname = \"store\"\ncommand = [\"{program}\", \"{{service:store}}\"]\n"
-            );
-            let manifest = dir.path().join("servers/go-example/server.toml");
-            fs::write(manifest, format!("{MANIFEST}{service}")).unwrap();
-            kept(&project, "default", &built(), 2).is_some()
-        };
-        assert!(kept_with("cat"));
-        assert!(!kept_with("ldd"), "a script of the C library");
-        assert!(!kept_with("no-such-program"));
-        assert!(!kept_with("{dir}/store.sh"));
+        subject.passed().unwrap()
     }
 
     #[test]

@@ -243,8 +243,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// The file that a command starts whose first word is this.
-pub fn find(program: &str) -> Option<PathBuf> {
+fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .map(|dir| dir.join(program))
