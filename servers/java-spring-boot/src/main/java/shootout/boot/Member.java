@@ -7,13 +7,14 @@ import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.util.MimeType;
 import org.springframework.util.MimeTypeUtils;
 
-import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A client's session with the broker: one subscription, and the broadcasts of the client. */
 final class Member {
@@ -38,10 +39,8 @@ final class Member {
     private final MessageChannel toBroker;
     private final CompletableFuture<Boolean> joined = new CompletableFuture<>();
 
-    // under the lock of this object
-    private final Map<String, Message> unconfirmed = new HashMap<>();
-    private final Map<String, Message> undelivered = new HashMap<>();
-    private long requests;
+    private final Map<String, Message> results = new ConcurrentHashMap<>();
+    private final AtomicLong requests = new AtomicLong();
 
     Member(Client client, MessageChannel toBroker) {
         this.client = client;
@@ -81,50 +80,36 @@ final class Member {
         send(StompHeaderAccessor.create(StompCommand.DISCONNECT), NOTHING);
     }
 
+    /** Asks for no receipt: RabbitMQ's STOMP would end this session when another client's queue goes meanwhile. */
     void broadcast(Message message, Message result) {
         StompHeaderAccessor send = StompHeaderAccessor.create(StompCommand.SEND);
         send.setDestination(EVERYONE);
         send.setContentType(message.isText() ? MimeTypeUtils.APPLICATION_JSON : MimeTypeUtils.APPLICATION_OCTET_STREAM);
-        String request;
-        synchronized (this) {
-            request = session + " " + ++requests;
-            unconfirmed.put(request, result);
-            undelivered.put(request, result);
-        }
+        String request = session + " " + requests.incrementAndGet();
+        results.put(request, result);
         send.setNativeHeader(REQUEST, request);
-        send.setReceipt(request);
         send(send, message.bytes());
     }
 
     void onReceipt(String receipt) {
         if (SUBSCRIBED.equals(receipt)) {
             joined.complete(true);
-            return;
         }
-        answer(receipt, unconfirmed, undelivered);
     }
 
-    /** False when the client is lost and takes no more messages. */
+    /**
+     * The sender's result follows its broadcast, which the broker has put into everyone's queue by then. False
+     * when the client is lost and takes no more messages.
+     */
     boolean onMessage(StompHeaderAccessor headers, byte[] payload) {
         MimeType type = headers.getContentType();
         boolean text = MimeTypeUtils.APPLICATION_JSON.equalsTypeAndSubtype(type);
         boolean taken = client.send(text ? Message.text(payload) : Message.binary(payload));
-        answer(headers.getFirstNativeHeader(REQUEST), undelivered, unconfirmed);
-        return taken;
-    }
-
-    /** Sends the result when the broker has confirmed the broadcast and the sender has it. */
-    private void answer(String request, Map<String, Message> happened, Map<String, Message> awaited) {
-        Message result;
-        synchronized (this) {
-            result = happened.remove(request);
-            if (awaited.containsKey(request)) {
-                return;
-            }
-        }
+        Message result = results.remove(headers.getFirstNativeHeader(REQUEST));
         if (result != null) {
             client.send(result);
         }
+        return taken;
     }
 
     private void send(StompHeaderAccessor headers, byte[] payload) {
