@@ -71,6 +71,8 @@ fn capacity_of(environment: &Environment, local_addrs: Vec<IpAddr>) -> Capacity 
 pub struct Cores {
     /// The cores that each side is pinned to; absent without pinning.
     pub pinning: Option<Pinning>,
+    /// Whether the user said which.
+    pub is_given: bool,
     /// Threads of the server.
     pub server_threads: usize,
     /// Threads of the generator.
@@ -87,6 +89,15 @@ impl Cores {
     pub fn generator(&self) -> &[usize] {
         self.pinning.as_ref().map_or(&[], |p| &p.generator_cpus)
     }
+
+    /// The same for a load that counts what clients lose: nothing is pinned unless the user said where.
+    /// Several nodes and a broker need more than half of a small machine, and such a load needs little.
+    pub fn where_losses_count(&self) -> Self {
+        Self {
+            pinning: self.pinning.clone().filter(|_| self.is_given),
+            ..self.clone()
+        }
+    }
 }
 
 /// Chooses the cores. The number of threads is the same with and without pinning, so that
@@ -99,7 +110,10 @@ pub fn cores(pin: &Pin, environment: &Environment) -> Result<Cores, Refusal> {
     let chosen = match pin {
         Pin::Auto => cpus::split(allowed),
         Pin::Off => {
-            return Ok(threads(cpus::split(allowed), allowed.len(), false));
+            return Ok(Cores {
+                pinning: None,
+                ..threads(cpus::split(allowed), allowed.len())
+            });
         }
         Pin::Cores { server, generator } => {
             let rest = |taken: &[usize]| -> Vec<usize> {
@@ -126,13 +140,17 @@ pub fn cores(pin: &Pin, environment: &Environment) -> Result<Cores, Refusal> {
             Some((server_cpus, generator_cpus))
         }
     };
-    Ok(threads(chosen, allowed.len(), true))
+    Ok(Cores {
+        is_given: matches!(pin, Pin::Cores { .. }),
+        ..threads(chosen, allowed.len())
+    })
 }
 
-fn threads(split: Option<(Vec<usize>, Vec<usize>)>, allowed: usize, pinned: bool) -> Cores {
+fn threads(split: Option<(Vec<usize>, Vec<usize>)>, allowed: usize) -> Cores {
     let Some((server_cpus, generator_cpus)) = split else {
         return Cores {
             pinning: None,
+            is_given: false,
             server_threads: allowed.max(1),
             generator_threads: allowed.max(1),
         };
@@ -140,10 +158,11 @@ fn threads(split: Option<(Vec<usize>, Vec<usize>)>, allowed: usize, pinned: bool
     Cores {
         server_threads: server_cpus.len(),
         generator_threads: generator_cpus.len(),
-        pinning: pinned.then_some(Pinning {
+        pinning: Some(Pinning {
             server_cpus,
             generator_cpus,
         }),
+        is_given: false,
     }
 }
 
@@ -220,6 +239,24 @@ mod tests {
                 .unwrap_err()
                 .contains("no core is left")
         );
+    }
+
+    #[test]
+    fn where_losses_count_only_cores_that_are_asked_for_are_kept() {
+        let here = environment(1024, &[0, 1]);
+        let own = Pin::Cores {
+            server: Some(vec![1]),
+            generator: None,
+        };
+        for (pin, kept) in [(Pin::Auto, false), (Pin::Off, false), (own, true)] {
+            let usual = cores(&pin, &here).unwrap();
+            let pinning = usual.pinning.clone().filter(|_| kept);
+            let expected = Cores {
+                pinning,
+                ..usual.clone()
+            };
+            assert_eq!(usual.where_losses_count(), expected, "{pin:?}");
+        }
     }
 
     #[test]

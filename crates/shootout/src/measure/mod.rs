@@ -131,6 +131,7 @@ struct Around<'a> {
 pub struct Bench<'a> {
     project: &'a Project,
     cores: &'a Cores,
+    cores_where_losses_count: Cores,
     capacity: &'a Capacity,
     generator: PathBuf,
     results: PathBuf,
@@ -161,6 +162,7 @@ impl<'a> Bench<'a> {
         Self {
             project,
             cores: machine.0,
+            cores_where_losses_count: machine.0.where_losses_count(),
             capacity: machine.1,
             generator,
             results,
@@ -201,6 +203,14 @@ impl<'a> Bench<'a> {
         self
     }
 
+    /// The cores of a row.
+    fn cores(&self, row: &Row) -> &Cores {
+        match row.workload.plan.watch() {
+            Some(_) => &self.cores_where_losses_count,
+            None => self.cores,
+        }
+    }
+
     /// Measures one row.
     pub fn measure(&mut self, row: &Row, progress: &Progress) -> Measurement {
         let (undisturbed, interrupt) = (self.undisturbed, self.interrupt);
@@ -216,7 +226,7 @@ impl<'a> Bench<'a> {
 
     fn measure_once(&mut self, row: &Row, progress: &Progress) -> Measurement {
         let mut measurement = blank(row);
-        measurement.pinning.clone_from(&self.cores.pinning);
+        measurement.pinning.clone_from(&self.cores(row).pinning);
         measurement.network = self.network.map(asked);
         if let Err(trouble) = self.attempt(row, &mut measurement, progress) {
             measurement.status = trouble.status;
@@ -267,7 +277,7 @@ impl<'a> Bench<'a> {
         if let (Some((_, version)), Some(of)) = (&through, &mut measurement.proxy) {
             of.version = Some(version.clone());
         }
-        let link = self.link(measurement, progress)?;
+        let link = self.link(row, measurement, progress)?;
         let _inside = link
             .as_ref()
             .map(|link| link.enter())
@@ -295,13 +305,13 @@ impl<'a> Bench<'a> {
             place: place.clone(),
             cuts: Cuts {
                 nodes: Timetable::links(&row.workload.plan.faults),
-                cpus: self.cores.generator(),
+                cpus: self.cores(row).generator(),
             },
             through,
         };
         let mut server = self.start((row, manifest, variant), around, &log)?;
         // The sampler and this thread keep off the server's cores.
-        let _confined = Confined::to(self.cores.generator())
+        let _confined = Confined::to(self.cores(row).generator())
             .map_err(|error| Trouble::new(Status::StartFailed, format!("cannot pin: {error}")))?;
         let (pids, ports) = (server.pids(), server.ports());
         // It asks the kernel for the sockets of the network in which it was started.
@@ -383,11 +393,12 @@ impl<'a> Bench<'a> {
         log: &Path,
     ) -> Result<Server, Trouble> {
         let bin = self.project.bin();
+        let cores = self.cores(row);
         let spec = Spec::new(
             manifest,
             variant,
             (&row.entry.dir, &bin),
-            (self.cores.server_threads, self.cores.server()),
+            (cores.server_threads, cores.server()),
             log,
         )
         .at(around.place)
@@ -420,7 +431,7 @@ impl<'a> Bench<'a> {
             dialect: row.dialect,
             repetition: row.repetition,
             local_addrs,
-            threads: self.cores.generator_threads,
+            threads: self.cores(row).generator_threads,
             authority: server.authority(),
             nodes: &server.addresses(),
         };
@@ -432,7 +443,7 @@ impl<'a> Bench<'a> {
         let task = Task {
             program: &self.generator,
             plan,
-            cpus: self.cores.generator(),
+            cpus: self.cores(row).generator(),
             record: self.logs.join(format!("{name}.run.json")),
             log: self.logs.join(format!("{name}.generator.log")),
         };

@@ -3,6 +3,7 @@
 use super::{Bench, Trouble};
 use crate::network::Link;
 use crate::progress::Progress;
+use crate::rows::Row;
 use board::status;
 use record::{Measurement, Network, NetworkUse, Status};
 use std::sync::Arc;
@@ -30,6 +31,7 @@ impl Bench<'_> {
     /// The network that is asked for, made for this row alone and looked at; `None` on loopback.
     pub(super) fn link(
         &self,
+        row: &Row,
         measurement: &mut Measurement,
         progress: &Progress,
     ) -> Result<Option<Arc<Link>>, Trouble> {
@@ -37,7 +39,7 @@ impl Bench<'_> {
             return Ok(None);
         };
         progress.phase("looking at the network");
-        let link = Link::new(asked, self.cores.generator())
+        let link = Link::new(asked, self.cores(row).generator())
             .map_err(|error| Trouble::new(Status::StartFailed, error.to_string()))?;
         network.congestion_control = link.congestion_control();
         let mut found = Ok(());

@@ -92,6 +92,7 @@ fn a_node_dies_and_comes_back_at_the_times_of_the_plan() {
     assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.reason);
     assert_eq!(measurement.nodes, Some(2));
     assert_eq!(measurement.claim, Some(Claim::AtMostOnce));
+    assert_eq!(measurement.pinning, None);
     let [kill, start] = measurement.faults.as_slice() else {
         panic!("{:?}", measurement.faults)
     };

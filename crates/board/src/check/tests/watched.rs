@@ -57,6 +57,11 @@ fn with(fails: Fails, place: &str, value: Value) -> Vec<String> {
 }
 
 #[test]
+fn losses_may_be_counted_without_cores_of_their_own() {
+    assert_eq!(with(Fails::Silently, "/pinning", Value::Null), [""; 0]);
+}
+
+#[test]
 fn what_no_table_shows_is_found_too() {
     let step = "/run/steps/0/watched";
     for (place, value, words) in [

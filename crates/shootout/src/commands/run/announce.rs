@@ -34,6 +34,7 @@ pub(super) fn plan(
 ) {
     let o = &session.options;
     let mut is_cut = false;
+    let mut measured = Vec::new();
     for workload in &o.workloads {
         let of_it = rows.rows.iter();
         let of_it = of_it.filter(|row| row.workload.name == workload.name);
@@ -42,20 +43,14 @@ pub(super) fn plan(
             continue;
         }
         one(workload, &of_it, capacity);
+        measured.push(workload);
         let asked = workload.schedule(None);
         is_cut |= asked != asked.within(capacity.clients);
     }
     if is_cut {
         anstream::eprintln!("the limit of this machine: {}", capacity.limit);
     }
-    match &cores.pinning {
-        Some(pinning) => anstream::eprintln!(
-            "cores: server {}, generator {}",
-            listed(&pinning.server_cpus),
-            listed(&pinning.generator_cpus)
-        ),
-        None => anstream::eprintln!("cores: server and generator share them; nothing is pinned"),
-    }
+    tell_cores(cores, &measured);
     if let Some(network) = &o.network {
         anstream::eprintln!("network: {network}");
     }
@@ -95,6 +90,35 @@ pub(super) fn plan(
         );
     }
     anstream::eprintln!("results: {}/", project.shown(&session.dir));
+}
+
+/// Which cores each side has, in words. Workloads that count losses may have others.
+fn tell_cores(cores: &Cores, workloads: &[&NamedPlan]) {
+    let words = |cores: &Cores| match &cores.pinning {
+        Some(pinning) => format!(
+            "server {}, generator {}",
+            listed(&pinning.server_cpus),
+            listed(&pinning.generator_cpus)
+        ),
+        None => "server and generator share them; nothing is pinned".to_owned(),
+    };
+    let counts_losses = |workload: &&&NamedPlan| workload.plan.watch().is_some();
+    let losses: Vec<&str> = workloads
+        .iter()
+        .filter(counts_losses)
+        .map(|w| w.name.as_str())
+        .collect();
+    let where_losses_count = cores.where_losses_count();
+    if losses.len() < workloads.len() || where_losses_count == *cores {
+        anstream::eprintln!("cores: {}", words(cores));
+    }
+    if !losses.is_empty() && where_losses_count != *cores {
+        anstream::eprintln!(
+            "cores in {}, where losses count: {}",
+            one_line(&losses.join(", ")),
+            words(&where_losses_count)
+        );
+    }
 }
 
 /// What one workload is, and what its rows are measured with.
