@@ -7,10 +7,11 @@ import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.util.MimeType;
 import org.springframework.util.MimeTypeUtils;
 
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -39,7 +40,7 @@ final class Member {
     private final MessageChannel toBroker;
     private final CompletableFuture<Boolean> joined = new CompletableFuture<>();
 
-    private final Map<String, Message> results = new ConcurrentHashMap<>();
+    private final Map<String, Message> results = Collections.synchronizedMap(new HashMap<>());
     private final AtomicLong requests = new AtomicLong();
 
     Member(Client client, MessageChannel toBroker) {
