@@ -90,9 +90,9 @@ impl Cores {
         self.pinning.as_ref().map_or(&[], |p| &p.generator_cpus)
     }
 
-    /// The same for a load that counts what clients lose: nothing is pinned unless the user said where.
-    /// Several nodes and a broker need more than half of a small machine, and such a load needs little.
-    pub fn where_losses_count(&self) -> Self {
+    /// The same for a server of several nodes: nothing is pinned unless the user said where. Nodes and
+    /// a broker need more than half of a small machine, and the loads of their workloads need little.
+    pub fn for_nodes(&self) -> Self {
         Self {
             pinning: self.pinning.clone().filter(|_| self.is_given),
             ..self.clone()
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn where_losses_count_only_cores_that_are_asked_for_are_kept() {
+    fn nodes_have_only_cores_that_are_asked_for() {
         let here = environment(1024, &[0, 1]);
         let own = Pin::Cores {
             server: Some(vec![1]),
@@ -255,7 +255,7 @@ mod tests {
                 pinning,
                 ..usual.clone()
             };
-            assert_eq!(usual.where_losses_count(), expected, "{pin:?}");
+            assert_eq!(usual.for_nodes(), expected, "{pin:?}");
         }
     }
 

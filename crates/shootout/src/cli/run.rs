@@ -95,7 +95,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub undisturbed: bool,
 
-    /// Lets server and generator use any core, as they do by default where a workload counts losses
+    /// Lets server and generator use any core, as they do by default in workloads for several nodes
     #[arg(long, help_heading = "Cores", conflicts_with_all = ["server_cpus", "generator_cpus"])]
     pub no_pin: bool,
     /// Cores of the server, like 0-3,8 [default: the lower half]

@@ -131,7 +131,7 @@ struct Around<'a> {
 pub struct Bench<'a> {
     project: &'a Project,
     cores: &'a Cores,
-    cores_where_losses_count: Cores,
+    cores_for_nodes: Cores,
     capacity: &'a Capacity,
     generator: PathBuf,
     results: PathBuf,
@@ -162,7 +162,7 @@ impl<'a> Bench<'a> {
         Self {
             project,
             cores: machine.0,
-            cores_where_losses_count: machine.0.where_losses_count(),
+            cores_for_nodes: machine.0.for_nodes(),
             capacity: machine.1,
             generator,
             results,
@@ -205,9 +205,9 @@ impl<'a> Bench<'a> {
 
     /// The cores of a row.
     fn cores(&self, row: &Row) -> &Cores {
-        match row.workload.plan.watch() {
-            Some(_) => &self.cores_where_losses_count,
-            None => self.cores,
+        match row.workload.is_for_nodes() {
+            true => &self.cores_for_nodes,
+            false => self.cores,
         }
     }
 

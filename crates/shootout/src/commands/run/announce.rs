@@ -92,7 +92,7 @@ pub(super) fn plan(
     anstream::eprintln!("results: {}/", project.shown(&session.dir));
 }
 
-/// Which cores each side has, in words. Workloads that count losses may have others.
+/// Which cores each side has, in words. Workloads for several nodes may have others.
 fn tell_cores(cores: &Cores, workloads: &[&NamedPlan]) {
     let words = |cores: &Cores| match &cores.pinning {
         Some(pinning) => format!(
@@ -102,21 +102,17 @@ fn tell_cores(cores: &Cores, workloads: &[&NamedPlan]) {
         ),
         None => "server and generator share them; nothing is pinned".to_owned(),
     };
-    let counts_losses = |workload: &&&NamedPlan| workload.plan.watch().is_some();
-    let losses: Vec<&str> = workloads
-        .iter()
-        .filter(counts_losses)
-        .map(|w| w.name.as_str())
-        .collect();
-    let where_losses_count = cores.where_losses_count();
-    if losses.len() < workloads.len() || where_losses_count == *cores {
+    let of_nodes = workloads.iter().filter(|workload| workload.is_for_nodes());
+    let of_nodes: Vec<&str> = of_nodes.map(|workload| workload.name.as_str()).collect();
+    let for_nodes = cores.for_nodes();
+    if of_nodes.len() < workloads.len() || for_nodes == *cores {
         anstream::eprintln!("cores: {}", words(cores));
     }
-    if !losses.is_empty() && where_losses_count != *cores {
+    if !of_nodes.is_empty() && for_nodes != *cores {
         anstream::eprintln!(
-            "cores in {}, where losses count: {}",
-            one_line(&losses.join(", ")),
-            words(&where_losses_count)
+            "cores in {}, for servers of several nodes: {}",
+            one_line(&of_nodes.join(", ")),
+            words(&for_nodes)
         );
     }
 }
