@@ -1,7 +1,8 @@
 """The consumers: one connection each.
 
-All that a client is told goes through its channel, so that broadcasts and
-answers keep their order.
+What is published, and the answers to it, go through the client's channel, so that
+they keep their order. An answer that has none of these before it goes to the client
+at once.
 """
 
 from hashlib import sha256
@@ -22,6 +23,7 @@ class ProtocolConsumer(AsyncWebsocketConsumer):
     async def connect(self):
         self.topics = set()  # whose messages are delivered now
         self.joined = set()
+        self.answers = 0  # in the channel
         await self.channel_layer.group_add(EVERYONE, self.channel_name)
         await self.accept()
 
@@ -32,6 +34,9 @@ class ProtocolConsumer(AsyncWebsocketConsumer):
 
     async def receive(self, text_data=None, bytes_data=None):
         request = answer(bytes_data if text_data is None else text_data)
+        is_for_sender_alone = request.message is None and not request.join and not request.leave
+        if is_for_sender_alone and self.answers == 0:
+            return await self.tell(request.reply)
         if request.message is not None:
             event = {"type": "published", "message": request.message, "topic": request.topic}
             await self.channel_layer.group_send(group_of(request.topic), event)
@@ -42,6 +47,7 @@ class ProtocolConsumer(AsyncWebsocketConsumer):
             self.joined.discard(request.leave)
             await self.channel_layer.group_discard(group_of(request.leave), self.channel_name)
         event = {"type": "answered", "message": request.reply, "join": request.join, "leave": request.leave}
+        self.answers += 1
         await self.channel_layer.send(self.channel_name, event)
 
     async def published(self, event):
@@ -51,6 +57,7 @@ class ProtocolConsumer(AsyncWebsocketConsumer):
             await self.tell(event["message"])
 
     async def answered(self, event):
+        self.answers -= 1
         if event["join"]:
             self.topics.add(event["join"])
         self.topics.discard(event["leave"])
