@@ -42,7 +42,7 @@ pub(super) fn twice(rows: &[Row]) -> Vec<String> {
 /// Rows that were made on another machine or by another plan than the others, with their files.
 pub(super) fn mixed(rows: &[Row]) -> Vec<(String, String)> {
     let mut wrong = Vec::new();
-    let mut first: Option<(&str, &RunRecord)> = None;
+    let mut first: Option<(&str, &RunRecord, bool)> = None;
     let mut network: Option<(&str, Option<&Network>)> = None;
     let mut plans: BTreeMap<&str, (&str, &RunRecord)> = BTreeMap::new();
     for row in rows {
@@ -54,8 +54,14 @@ pub(super) fn mixed(rows: &[Row]) -> Vec<(String, String)> {
         if !is_over_the_same(asked, of) {
             wrong.push((row.file.clone(), format!("another network than {other}")));
         }
-        let (other, of) = *first.get_or_insert((&row.file, run));
-        for words in differing_machines(&run.environment, &of.environment) {
+        let is_pinned = row.measurement.pinning.is_some();
+        let (other, of, is_first_pinned) = *first.get_or_insert((&row.file, run, is_pinned));
+        let mut here = run.environment.clone();
+        if is_pinned != is_first_pinned {
+            // The generator of one of the two has all cores.
+            here.allowed_cpus.clone_from(&of.environment.allowed_cpus);
+        }
+        for words in differing_machines(&here, &of.environment) {
             wrong.push((
                 row.file.clone(),
                 format!("another machine than {other}: {words}"),
@@ -156,7 +162,7 @@ fn hours(a: &str, b: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::report::fixture::{measured, unmeasured};
-    use record::{End, Measurement};
+    use record::{End, Measurement, Pinning};
 
     fn row(file: &str, measurement: Measurement) -> Row {
         Row {
@@ -190,5 +196,21 @@ mod tests {
                 ]
             );
         }
+    }
+
+    #[test]
+    fn rows_that_share_all_cores_may_stand_beside_pinned_ones() {
+        let of = |file: &str, is_pinned: bool, allowed: &[usize]| {
+            let mut one = measured("x", 2, 9_000, End::OverLimit);
+            one.pinning = is_pinned.then(|| Pinning {
+                server_cpus: vec![0],
+                generator_cpus: vec![1],
+            });
+            one.run.as_mut().unwrap().environment.allowed_cpus = allowed.to_vec();
+            row(file, one)
+        };
+        let pinned = || of("a.json", true, &[1]);
+        assert_eq!(mixed(&[pinned(), of("b.json", false, &[0, 1])]), []);
+        assert_eq!(mixed(&[pinned(), of("b.json", true, &[0, 1])]).len(), 1);
     }
 }
