@@ -53,11 +53,10 @@ fn status(of: &Measurement) -> Option<String> {
     Some(format!("status is ok, and its reason: {told}"))
 }
 
-/// Whether its server has several nodes, which share all cores with the generator unless the user gave
-/// them some.
-fn is_for_nodes(of: &Measurement) -> bool {
-    let plan = of.run.as_ref().map(|run| &run.plan);
-    plan.is_some_and(|plan| plan.nodes || plan.watch().is_some())
+fn counts_losses(of: &Measurement) -> bool {
+    of.run
+        .as_ref()
+        .is_some_and(|run| run.plan.watch().is_some())
 }
 
 /// What a published figure needs.
@@ -76,7 +75,8 @@ fn conditions(of: &Measurement) -> Vec<String> {
         Some(_) => {}
     }
     match &of.pinning {
-        None if is_for_nodes(of) => {}
+        // What is counted there is what clients lose, not what a core carries.
+        None if counts_losses(of) => {}
         None => wrong.push(
             "server and generator were not pinned to cores of their own; see `shootout run --help`"
                 .into(),
@@ -104,23 +104,4 @@ fn conditions(of: &Measurement) -> Vec<String> {
         during => wrong.extend(quiet::disturbance(during)),
     }
     wrong
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::fixture::measured;
-    use record::End;
-
-    #[test]
-    fn nodes_need_no_cores_of_their_own_and_a_single_server_does() {
-        let unpinned = |nodes: bool| {
-            let mut one = measured("x", 2, 9_000, End::OverLimit);
-            one.pinning = None;
-            one.run.as_mut().unwrap().plan.nodes = nodes;
-            let wrong = conditions(&one);
-            wrong.iter().any(|words| words.contains("not pinned"))
-        };
-        assert!(unpinned(false) && !unpinned(true));
-    }
 }

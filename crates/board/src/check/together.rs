@@ -57,8 +57,13 @@ pub(super) fn mixed(rows: &[Row]) -> Vec<(String, String)> {
         let is_pinned = row.measurement.pinning.is_some();
         let (other, of, is_first_pinned) = *first.get_or_insert((&row.file, run, is_pinned));
         let mut here = run.environment.clone();
-        if is_pinned != is_first_pinned {
-            // The generator of one of the two has all cores.
+        let [here_cpus, there_cpus] = [&here.allowed_cpus, &of.environment.allowed_cpus];
+        let is_generators_part = match (is_pinned, is_first_pinned) {
+            (true, false) => here_cpus.iter().all(|cpu| there_cpus.contains(cpu)),
+            (false, true) => there_cpus.iter().all(|cpu| here_cpus.contains(cpu)),
+            _ => false,
+        };
+        if is_generators_part {
             here.allowed_cpus.clone_from(&of.environment.allowed_cpus);
         }
         for words in differing_machines(&here, &of.environment) {
@@ -210,7 +215,10 @@ mod tests {
             row(file, one)
         };
         let pinned = || of("a.json", true, &[1]);
-        assert_eq!(mixed(&[pinned(), of("b.json", false, &[0, 1])]), []);
+        let shared = || of("b.json", false, &[0, 1]);
+        assert_eq!(mixed(&[pinned(), shared()]), []);
+        assert_eq!(mixed(&[shared(), pinned()]), []);
+        assert_eq!(mixed(&[pinned(), of("b.json", false, &[0])]).len(), 1);
         assert_eq!(mixed(&[pinned(), of("b.json", true, &[0, 1])]).len(), 1);
     }
 }
