@@ -2,9 +2,9 @@
 //!
 //! The checks of a row take longer than its measurement. So what they found of a variant that passed is
 //! kept in the user's cache, outside every checkout, under a fingerprint of: this program, the kernel and
-//! the processor; the server's folder and its programs in `bin`; the versions of its library and its
-//! runtime; the variant and its threads. A variant with services is always checked: they are not part of
-//! the folder. A variant that fails is forgotten, and nothing is kept for longer than a week.
+//! the processor; the server's folder and its programs in `bin`; the versions of its library, its runtime
+//! and its services; the variant and its threads. A variant that fails is forgotten, and nothing is kept for
+//! longer than a week.
 
 use crate::build::{self, Built, Print};
 use crate::session::now;
@@ -39,12 +39,10 @@ pub struct Subject<'a> {
 pub struct Passed(PathBuf);
 
 impl Subject<'_> {
-    /// `None` where the variant has services, or where something that decides the checks cannot be read.
+    /// `None` where something that decides the checks cannot be read, or a service does not tell its version.
     pub fn passed(&self) -> Option<Passed> {
         let Self { entry, variant, .. } = self;
-        if !variant.services.is_empty() {
-            return None;
-        }
+        let services = self.built.services.as_ref()?;
         let here = Environment::collect();
         let mut print = Print::default();
         print.add(&this_program()?);
@@ -63,7 +61,7 @@ impl Subject<'_> {
         print.add(&build::last_built(self.project, &entry.name, &variant.name));
         print.add(&self.built.version);
         print.add(self.built.runtime.as_deref().unwrap_or_default());
-        for word in [&entry.name, &variant.name] {
+        for word in [&entry.name, &variant.name].into_iter().chain(services) {
             print.add(word);
         }
         let folder = user_cache()?.join("websocket-shootout/passed");
@@ -224,6 +222,7 @@ name = "another"
         Built {
             version: "1.2.3".into(),
             runtime: Some("Go 1.26".into()),
+            services: Some(vec!["7.0.15".into()]),
             reused: false,
         }
     }
@@ -241,6 +240,26 @@ name = "another"
             threads,
         };
         subject.passed().unwrap()
+    }
+
+    #[test]
+    fn a_variant_whose_service_tells_no_version_is_always_checked() {
+        let (_dir, project) = project();
+        let [entry] = &project.select(&[]).unwrap()[..] else {
+            panic!("one server");
+        };
+        let built = Built {
+            services: None,
+            ..built()
+        };
+        let subject = Subject {
+            project: &project,
+            entry,
+            variant: entry.manifest.as_ref().unwrap().variant("default").unwrap(),
+            built: &built,
+            threads: 2,
+        };
+        assert!(subject.passed().is_none());
     }
 
     #[test]
@@ -268,7 +287,11 @@ name = "another"
             runtime: Some("Go 1.27".into()),
             ..built()
         };
-        for other in [newer, elsewhere] {
+        let beside = Built {
+            services: Some(vec!["7.0.16".into()]),
+            ..built()
+        };
+        for other in [newer, elsewhere, beside] {
             assert_ne!(file(&project, "default", &other, 2).0, first);
         }
         assert_ne!(file(&project, "default", &built(), 1).0, first);

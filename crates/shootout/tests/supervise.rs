@@ -90,6 +90,7 @@ fn service(name: &str, script: &str) -> Service {
         variants: Scope(None),
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
         ready_timeout: Duration::from_secs(60),
+        receipt: None,
         broker: false,
     }
 }

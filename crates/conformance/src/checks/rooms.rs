@@ -15,7 +15,7 @@ use ws_proto::Opcode;
 
 const SECTION: &str = "protocol, Rooms";
 
-/// How long to listen for what must not come, where messages pass between processes.
+/// How long clients listen for what must not come, where messages pass between processes.
 const SETTLE: Duration = Duration::from_millis(100);
 
 const fn check(
@@ -207,29 +207,58 @@ fn may_publish(context: &Context<'_>, client: &mut Client, topic: &str) -> Resul
     Ok(must)
 }
 
-/// All that comes until so many messages have come, or nothing for the client's timeout, and then
-/// all that the server had queued before it answers an echo.
+/// What comes to a client: as many messages as are due, or until none comes for the client's timeout, and
+/// then all that the server had queued before it answers an echo.
 fn gather(
     context: &mut Context<'_>,
     client: &mut Client,
-    count: usize,
+    due: usize,
+) -> Result<Vec<Heard>, Failure> {
+    gather_each(context, [(client, due)]).swap_remove(0)
+}
+
+/// The same of several clients, each with what is due to it. Between processes they listen for [`SETTLE`]
+/// after the last of it, all at the same time.
+fn gather_each<'c>(
+    context: &mut Context<'_>,
+    clients: impl IntoIterator<Item = (&'c mut Client, usize)>,
+) -> Vec<Result<Vec<Heard>, Failure>> {
+    let mut is_late = false;
+    let due = clients.into_iter().map(|(client, due)| {
+        let heard = hear(context, client, due, &mut is_late);
+        (client, heard)
+    });
+    let due: Vec<_> = due.collect();
+    let until = Instant::now() + SETTLE;
+    let whole = due.into_iter().map(|(client, heard)| {
+        let mut heard = heard?;
+        if context.hands_over() {
+            let left = || until.saturating_duration_since(Instant::now());
+            while let Some(incoming) = client.next_within(left()) {
+                heard.push(self::heard(context, incoming)?);
+            }
+        }
+        until_echo(context, client, &mut heard)?;
+        Ok(heard)
+    });
+    whole.collect()
+}
+
+/// As many messages as are due to a client, or until none comes for its timeout. Where that `is_late`, nobody
+/// waits as long again.
+fn hear(
+    context: &Context<'_>,
+    client: &mut Client,
+    due: usize,
+    is_late: &mut bool,
 ) -> Result<Vec<Heard>, Failure> {
     let mut all = Vec::new();
-    while all.len() < count {
-        let Some(incoming) = client.next_within(client.timeout) else {
-            break;
-        };
-        all.push(heard(context, incoming)?);
-    }
-    if context.hands_over() {
-        let until = Instant::now() + SETTLE;
-        while let Some(incoming) =
-            client.next_within(until.saturating_duration_since(Instant::now()))
-        {
-            all.push(heard(context, incoming)?);
+    while all.len() < due && !(*is_late) {
+        match client.next_within(client.timeout) {
+            Some(incoming) => all.push(heard(context, incoming)?),
+            None => *is_late = true,
         }
     }
-    until_echo(context, client, &mut all)?;
     Ok(all)
 }
 
@@ -246,13 +275,6 @@ fn until_echo(context: &mut Context<'_>, client: &mut Client, before: &mut Vec<H
             Said::Echo(payload) => return Err(Failure(format!("got an echo of {payload}"))),
             Said::Of(heard) => before.push(heard),
         }
-    }
-}
-
-fn silent(context: &mut Context<'_>, client: &mut Client) -> Checked {
-    match gather(context, client, 0)?.first() {
-        None => Ok(()),
-        Some(heard) => Err(Failure(format!("got {heard}, which was not for it"))),
     }
 }
 
@@ -282,11 +304,17 @@ fn delivered(
     (publisher, topic, payload): (usize, &str, &Payload),
 ) -> Checked {
     let total = clients.len();
-    for (number, client) in clients.iter_mut().enumerate() {
+    let due = |number: usize| {
         let messages = usize::from(members.contains(&number));
-        let results = usize::from(number == publisher);
+        (messages, usize::from(number == publisher))
+    };
+    let clients = clients.iter_mut().enumerate().map(|(number, client)| {
+        let (messages, results) = due(number);
+        (client, messages + results)
+    });
+    for (number, heard) in gather_each(context, clients).into_iter().enumerate() {
+        let (messages, results) = due(number);
         let at = format!("client {number} of {total} (publisher {publisher})");
-        let heard = gather(context, client, messages + results);
         let heard = heard.map_err(|failure| failure.at(&at))?;
         let count = |word| heard.iter().filter(|h| h.is(word, topic, payload)).count();
         let known = count(Word::Message) + count(Word::Published);
@@ -517,7 +545,14 @@ fn topics(context: &mut Context<'_>) -> Checked {
         let payload = context.payload();
         publish(context, &mut publisher, name, &payload)?;
         let due = usize::from(hears_itself);
-        let heard = gather(context, &mut publisher, due + 1)?;
+        let clients = [
+            (&mut publisher, due + 1),
+            (&mut all, 1),
+            (&mut one, usize::from(name == "a")),
+        ];
+        let [heard, by_all, by_one] = <[_; 3]>::try_from(gather_each(context, clients))
+            .map_err(|_| Failure::new("there are not three clients"))?;
+        let heard = heard?;
         let count = |word| heard.iter().filter(|h| h.is(word, name, &payload)).count();
         let as_due = count(Word::Published) == 1 && count(Word::Message) == due;
         if !as_due || heard.len() != due + 1 {
@@ -529,7 +564,7 @@ fn topics(context: &mut Context<'_>) -> Checked {
                 first.as_deref().unwrap_or("none")
             )));
         }
-        let heard = gather(context, &mut all, 1)?;
+        let heard = by_all?;
         if !matches!(&heard[..], [one] if one.is(Word::Message, name, &payload)) {
             return Err(Failure(format!(
                 "a subscriber of {} names got {} messages of one publication to {name:?}",
@@ -538,13 +573,9 @@ fn topics(context: &mut Context<'_>) -> Checked {
             )));
         }
         let at = format!("a subscriber of \"a\" alone, after a publication to {name:?}");
-        if name == "a" {
-            let heard = gather(context, &mut one, 1).map_err(|failure| failure.at(&at))?;
-            if heard.len() != 1 {
-                return Err(Failure(format!("{at}: got {} messages", heard.len())));
-            }
-        } else {
-            silent(context, &mut one).map_err(|failure| failure.at(&at))?;
+        let heard = by_one.map_err(|failure| failure.at(&at))?;
+        if heard.len() != usize::from(name == "a") {
+            return Err(Failure(format!("{at}: got {} messages", heard.len())));
         }
     }
     Ok(())

@@ -131,6 +131,7 @@ pub(super) struct Service {
     pub(super) variants: Option<Words>,
     pub(super) command: Words,
     pub(super) ready_timeout: Option<Spanned<String>>,
+    pub(super) version: Option<Version>,
     #[serde(default)]
     pub(super) broker: bool,
 }

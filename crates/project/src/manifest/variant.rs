@@ -68,7 +68,7 @@ pub struct Runtime {
 }
 
 /// A program that a server needs beside it, ready when its port accepts a TCP connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Service {
     /// Name, unique within the server; its port is the placeholder `{service:NAME}`.
     pub name: String,
@@ -78,6 +78,8 @@ pub struct Service {
     pub command: Vec<String>,
     /// Longest time from the start to the first accepted connection.
     pub ready_timeout: Duration,
+    /// How to learn its version.
+    pub receipt: Option<Receipt>,
     /// It passes messages between nodes.
     pub broker: bool,
 }

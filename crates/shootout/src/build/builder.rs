@@ -249,12 +249,20 @@ impl<'a> Builder<'a> {
             };
             runtime = Some(format!("{} {version}", of.name));
         }
+        let services = variant.services.iter().map(|service| {
+            let of = service.receipt.as_ref();
+            let what = format!("{} {LIBRARY}", service.name);
+            of.map(|of| asked(of, "version").version(&what, place))
+                .transpose()
+        });
+        let services = services.collect::<Result<_, _>>()?;
         for what in ["version", "runtime"] {
             let _ = fs::remove_file(log(what));
         }
         Ok(Built {
             version,
             runtime,
+            services,
             reused,
         })
     }
@@ -366,6 +374,8 @@ fn told_alike(a: &Variant, b: &Variant) -> bool {
         a.command == b.command && a.matches.as_str() == b.matches.as_str()
     };
     same(&a.receipt, &b.receipt)
+        && a.services.is_empty()
+        && b.services.is_empty()
         && match (&a.runtime, &b.runtime) {
             (None, None) => true,
             (Some(a), Some(b)) => a.name == b.name && same(&a.receipt, &b.receipt),

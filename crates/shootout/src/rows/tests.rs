@@ -424,6 +424,7 @@ fn a_workload_of_failing_nodes_has_the_variants_with_nodes_and_no_other_has() {
             variants: Scope::default(),
             command: vec!["hub".into()],
             ready_timeout: Duration::from_secs(1),
+            receipt: None,
             broker: true,
         }];
     }

@@ -24,8 +24,16 @@ fn a_server_that_has_passed_is_checked_again_only_when_asked_for_or_after_it_has
     // Nothing of its folder says that it lies.
     let lie = project.path("lie");
     fs::write(&lie, "").unwrap();
+    let store = project.path("version-of-the-store");
+    fs::write(&store, "7.0.15").unwrap();
     project.add(&Server {
         script: &format!("{CORRECT} $(cat '{}')", lie.display()),
+        more: &format!(
+            "[[service]]\nname = \"store\"\ncommand = [\"python3\", \"-c\", \"\"\"import signal, socket\n\
+             s = socket.create_server(('127.0.0.1', {{service:store}}))\nsignal.pause()\"\"\"]\n\
+             version = {{ command = [\"cat\", \"{}\"], matches = '(\\S+)' }}\n",
+            store.display()
+        ),
         ..Server::default()
     });
     let is_checked = |more: &str, code: i32| {
@@ -52,8 +60,10 @@ fn a_server_that_has_passed_is_checked_again_only_when_asked_for_or_after_it_has
     let long_ago = SystemTime::now() - Duration::from_secs(8 * 24 * 60 * 60);
     written.set_modified(long_ago).unwrap();
     assert_eq!(kept().count(), 2);
-    assert!(is_checked("--check-again", 0));
-    assert_eq!(kept().count(), 1);
+    fs::write(&store, "7.0.16").unwrap();
+    assert!(is_checked("", 0));
+    assert!(!old.exists());
+    assert_eq!(kept().count(), 2);
 
     fs::write(&lie, "--lie answers-pongs").unwrap();
     assert!(!is_checked("", 0));

@@ -38,6 +38,7 @@ pub(super) fn services(
                 variants: scope(raw.variants, variants, p),
                 command: command(raw.command, Known::Service(&names), p),
                 ready_timeout: duration(raw.ready_timeout.as_ref(), READY_TIMEOUT, p),
+                receipt: raw.version.map(|version| receipt(version, p)),
                 broker: raw.broker,
             }
         })

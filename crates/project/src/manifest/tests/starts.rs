@@ -47,7 +47,26 @@ fn variants_have_their_own_needs_versions_and_services() {
     assert!(single.services.is_empty());
     assert_eq!(clustered.services[0].name, "store");
     assert_eq!(clustered.services[0].ready_timeout, Duration::from_secs(4));
+    assert!(clustered.services[0].receipt.is_none());
     assert_eq!(manifest.step_size, Some(100));
+}
+
+#[test]
+fn a_service_may_tell_its_version() {
+    let told = rich().replace(
+        "ready-timeout = \"4s\"",
+        "version = { command = [\"store\", \"-v\"], matches = 'v=(\\S+)' }",
+    );
+    let manifest = parse(&told).unwrap();
+    let receipt = manifest.variants[1].services[0].receipt.as_ref().unwrap();
+    assert_eq!(receipt.command, ["store", "-v"]);
+    let told = receipt.matches.captures("store v=7.0.15 bits=64").unwrap();
+    assert_eq!(&told[1], "7.0.15");
+    let groupless = rich_problem(
+        "ready-timeout = \"4s\"",
+        "version = { command = [\"store\", \"-v\"], matches = 'v' }",
+    );
+    assert!(groupless.contains("group 1 is the version"), "{groupless}");
 }
 
 #[test]
