@@ -90,8 +90,8 @@ impl Notes {
 fn shared_places(row: &Row<'_>) -> Option<String> {
     let shared = row.place.is_some_and(|place| place.best < place.worst);
     (shared && row.clients_interval().is_some()).then(|| {
-        "rows that share places are not told apart by their repetitions (Mann-Whitney U, 5 percent \
-         for each pair)"
+        "rows that share places are not told apart by their repetitions (Mann-Whitney U; of the \
+         pairs that are told apart, at most 5 percent are expected to be wrong)"
             .to_owned()
     })
 }

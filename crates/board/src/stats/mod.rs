@@ -5,7 +5,7 @@
 
 mod bootstrap;
 mod change;
-mod holm;
+mod correction;
 mod median;
 mod prediction;
 mod rank;
@@ -15,7 +15,7 @@ mod simulation;
 pub use bootstrap::{Interval, Resampling};
 pub(crate) use bootstrap::{median_interval, ratio, ratio_interval};
 pub(crate) use change::change_point;
-pub(crate) use holm::holm;
+pub(crate) use correction::{benjamini_hochberg, holm};
 pub(crate) use median::Median;
 pub use median::median;
 pub(crate) use prediction::Prediction;
