@@ -82,8 +82,10 @@ function mebibytes(flag, text) {
 
 /** The milliseconds of a time like 10s. */
 function milliseconds(flag, text) {
-  if (!text.endsWith('s')) throw new Error(`--${flag} ${text}: give a time like 10s`);
-  return integer(flag, text.slice(0, -1), 1, 3600) * 1000;
+  const [, number, unit] = /^(\d+)(ms|s)$/.exec(text) ?? [];
+  if (unit === undefined) throw new Error(`--${flag} ${text}: give a time like 10s or 1500ms`);
+  if (unit === 'ms') return integer(flag, number, 1, 3_600_000);
+  return integer(flag, number, 1, 3600) * 1000;
 }
 
 function integer(flag, text, least, most) {
