@@ -80,7 +80,7 @@ function mebibytes(flag, text) {
   return integer(flag, text.slice(0, -1), 1, 1024) * 1024 * 1024;
 }
 
-/** The milliseconds of a time like 10s. */
+/** The milliseconds of a time like 10s or 1500ms. */
 function milliseconds(flag, text) {
   const [, number, unit] = /^(\d+)(ms|s)$/.exec(text) ?? [];
   if (unit === undefined) throw new Error(`--${flag} ${text}: give a time like 10s or 1500ms`);

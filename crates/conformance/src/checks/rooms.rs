@@ -244,8 +244,8 @@ fn gather_each<'c>(
     whole.collect()
 }
 
-/// As many messages as are due to a client, or until none comes for its timeout. Where that `is_late`, nobody
-/// waits as long again.
+/// Reads messages until as many have come as are due to the client, or until none comes for its timeout. The
+/// client then sets `is_late`, and the clients after it do not wait.
 fn hear(
     context: &Context<'_>,
     client: &mut Client,

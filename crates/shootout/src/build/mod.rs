@@ -35,7 +35,7 @@ pub struct Built {
     /// What runs or compiled it, with its version: `Go 1.26.8`. Absent where the manifest does not say how
     /// to ask.
     pub runtime: Option<String>,
-    /// The versions of the variant's services. Absent where the manifest does not say how to ask.
+    /// The versions of the variant's services. Absent where one of them has no command that tells it.
     pub services: Option<Vec<String>>,
     /// Nothing had changed since the last build.
     pub reused: bool,

@@ -4,8 +4,8 @@
 //! so few repetitions that no test can separate them are apart when their figures differ. Others
 //! are apart when the rank test of `shootout compare` says so, and says it of the one that stands
 //! above, over the figures whose median is the one by which it stands there: clients carried, or the
-//! one that tells equal rows apart ([`super::Score`]). At most five percent of the pairs of one
-//! workload and dialect that are called apart may be wrong ([`benjamini_hochberg`]).
+//! one that tells equal rows apart ([`super::Score`]). Of the pairs of one workload and dialect
+//! that are called apart, at most five percent are expected to be wrong ([`benjamini_hochberg`]).
 //!
 //! A row that missed the limit in half of its repetitions or more is behind every row that kept it in
 //! all of them, whatever the test says.
