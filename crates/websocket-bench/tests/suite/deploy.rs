@@ -4,7 +4,12 @@
 use crate::support::{bench, finish};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use yaml_rust2::{Yaml, YamlLoader};
+
+/// How long a container has after SIGTERM when its pod is deleted with `--grace-period=0 --force`: the
+/// `minimumGracePeriodInSeconds` of the kubelet.
+const DELETED_BY_FORCE: Duration = Duration::from_secs(2);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy")
@@ -165,11 +170,10 @@ fn steps(server: &str, component: &str) -> Vec<Yaml> {
     steps.as_vec().unwrap().clone()
 }
 
-/// The seconds of an argument such as `--drain=15s`.
-fn seconds(step: &Yaml, flag: &str) -> i64 {
+/// The time in an argument such as `--drain=15s`.
+fn time(step: &Yaml, flag: &str) -> Duration {
     let line = [step["value"].as_str().unwrap().to_owned()];
-    let time = value(&line, flag).strip_suffix('s').unwrap();
-    time.parse().unwrap()
+    humantime::parse_duration(value(&line, flag)).unwrap()
 }
 
 #[test]
@@ -193,13 +197,15 @@ fn assert_time_to_end(at: &str) {
     let [wait, grace] = &steps(at, "pre-stop")[..] else {
         panic!("two steps")
     };
-    let wait = wait["value"]["preStop"]["sleep"]["seconds"]
-        .as_i64()
-        .unwrap();
-    let drain = seconds(&steps(at, "drain")[0], "--drain");
-    assert!(wait + drain < grace["value"].as_i64().unwrap());
-    // What is held must come before the server ends.
-    assert!(seconds(&steps(at, "hold")[0], "--hold") < drain);
+    let seconds = |step: &Yaml| Duration::from_secs(step.as_i64().unwrap().try_into().unwrap());
+    let wait = seconds(&wait["value"]["preStop"]["sleep"]["seconds"]);
+    let drain = time(&steps(at, "drain")[0], "--drain");
+    assert!(wait + drain < seconds(&grace["value"]));
+    // What is held must come before the server ends, and before the kubelet kills a pod that was deleted
+    // by force: Redis drops what it holds of a connection that has ended.
+    let hold = time(&steps(at, "hold")[0], "--hold");
+    assert!(hold < drain);
+    assert!(hold < DELETED_BY_FORCE);
 }
 
 #[test]
