@@ -181,8 +181,8 @@ fn contestant(rows: &[Row<'_>]) -> Vec<Filled> {
     columns.push(figure(
         "clients",
         "Clients of the last step within the limit: the median over the repetitions, of two in the \
-         middle the lower. ≥ where something other than the server ended the run. In brackets the 95 % interval of 4 \
-         repetitions or more, else the range.",
+         middle the lower. ≥ where something other than the server ended the run. In brackets the 95 % interval of 6 \
+         repetitions or more, else their range.",
         clients,
     ));
     columns
@@ -204,7 +204,7 @@ fn latencies(request: Workload) -> [Filled; 3] {
             "p95",
             format!(
                 "95th percentile of {what} at that step: the median over all repetitions that had it, \
-                 whether they kept the limit there or not; of 4 or more also its 95 % interval."
+                 whether they kept the limit there or not; in brackets the 95 % interval of 6 or more, else their range."
             ),
             p95,
         ),
@@ -470,18 +470,13 @@ fn clients(row: &Row<'_>) -> Cell {
         Some(fixed) if !row.plan().is_some_and(grows) => figures::count(fixed),
         _ => words::carried(carried),
     };
-    let spread = words::spread(carried);
-    let shown_spread = match row.clients_interval() {
-        Some(interval) => spread.is_some().then(|| words::interval(interval)),
-        None => spread.clone(),
-    };
+    let differ = carried.smallest != carried.largest;
+    let interval = row.clients_interval().filter(|_| differ);
     Cell {
         value: Some(carried.median.to_string()),
-        range: spread
-            .is_some()
-            .then_some((carried.smallest, carried.largest)),
-        text: match shown_spread {
-            Some(spread) => format!("{shown} ({spread})"),
+        range: differ.then_some((carried.smallest, carried.largest)),
+        text: match interval {
+            Some(interval) => format!("{shown} ({})", words::interval(interval)),
             None => shown,
         },
     }

@@ -1,6 +1,6 @@
 //! The numbered notes of a table: reasons, ends that were not the server's, waivers, old versions.
 
-use super::ranking::{Carried, Row, grows};
+use super::ranking::{Carried, MOST_BUSY, Row, Score, grows};
 use super::{figures, words};
 use plan::{Clients, Plan};
 use record::{CheckOutcome, CheckVerdict, Status};
@@ -43,6 +43,7 @@ impl Notes {
             .into_iter()
             .chain(self.other_steps(row))
             .chain(above_limit(row))
+            .chain(too_busy(row))
             .chain(cut_off(row))
             .chain(shared_places(row))
             .chain(words::why_old(row))
@@ -89,7 +90,7 @@ impl Notes {
 /// are equal.
 fn shared_places(row: &Row<'_>) -> Option<String> {
     let shared = row.place.is_some_and(|place| place.best < place.worst);
-    (shared && row.clients_interval().is_some()).then(|| {
+    (shared && row.is_tested()).then(|| {
         "rows that share places are not told apart by their repetitions (Mann-Whitney U; of the \
          pairs that are told apart, at most 5 percent are expected to be wrong)"
             .to_owned()
@@ -116,6 +117,21 @@ fn above_limit(row: &Row<'_>) -> Option<String> {
             step.passed
         )
     })
+}
+
+/// Why a row that is ranked by cost has no place.
+fn too_busy(row: &Row<'_>) -> Option<String> {
+    let share = match Score::new(row.plan()?) {
+        Score::Cost => row.too_busy()?,
+        _ => return None,
+    };
+    Some(format!(
+        "{} has no place: it used {:.0} % of its cores. Above {:.0} % a server has no time to spare, and what \
+         a message costs it is not compared",
+        words::contestant(row),
+        share * 100.0,
+        MOST_BUSY * 100.0
+    ))
 }
 
 /// Why the server cut off clients that read slowly.

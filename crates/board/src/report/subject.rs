@@ -1,7 +1,7 @@
 //! What the rows of one workload and dialect are about, in words: by which figure they are ranked,
 //! and how that figure is shown.
 
-use super::ranking::{self, Row, Score, grows};
+use super::ranking::{self, MOST_BUSY, Row, Score, grows};
 use super::{figures, words};
 use plan::{Load, Plan, Workload};
 
@@ -65,11 +65,20 @@ impl<'a> Subject<'a> {
             ),
             (false, Score::Rate) => format!("Ranked by {name} with {rule}."),
             (false, Score::Loss) => format!("Ranked by {name}, {}.", self.load()),
-            (false, _) => format!(
-                "Ranked by {name}, {}. Rows that did not keep the limit ({rule}) stand below the \
-                 others.",
-                self.load()
-            ),
+            (false, score) => {
+                let spared = match score {
+                    Score::Cost => format!(
+                        " Rows that used more than {:.0} % of their cores have no place.",
+                        MOST_BUSY * 100.0
+                    ),
+                    _ => String::new(),
+                };
+                format!(
+                    "Ranked by {name}, {}. Rows that did not keep the limit ({rule}) stand below the \
+                     others.{spared}",
+                    self.load()
+                )
+            }
         })
     }
 

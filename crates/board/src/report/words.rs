@@ -136,17 +136,6 @@ pub(crate) fn carried_in_words(carried: &Carried) -> String {
     }
 }
 
-/// From the repetition that carried least to the one that carried most, where they differ.
-pub(crate) fn spread(carried: &Carried) -> Option<String> {
-    (carried.smallest != carried.largest).then(|| {
-        format!(
-            "{}–{}",
-            figures::count(carried.smallest),
-            figures::count(carried.largest)
-        )
-    })
-}
-
 /// An interval of clients.
 pub(crate) fn interval(interval: Interval) -> String {
     let [low, high] = [interval.low, interval.high].map(|end| figures::count(end.round() as u64));

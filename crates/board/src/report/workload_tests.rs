@@ -87,6 +87,27 @@ fn a_fixed_number_of_clients_is_ranked_by_the_limited_latency() {
 }
 
 #[test]
+fn a_server_without_time_to_spare_has_no_place_by_its_cost() {
+    let busy = |score| {
+        let plan = plan_that(|plan| ranking::Score::new(plan) == score);
+        let mut measurements = quick_and_slow(&plan);
+        for step in &mut measurements[1].server_steps {
+            step.cpu_ns = step.elapsed_ns / 10 * 9;
+        }
+        markdown::table(&measurements)
+    };
+    let by_cost = busy(ranking::Score::Cost);
+    assert!(by_cost.contains("\n| – | quick |"), "{by_cost}");
+    assert!(
+        by_cost.contains("quick has no place: it used 90 % of its cores"),
+        "{by_cost}"
+    );
+    let by_latency = busy(ranking::Score::Latency);
+    assert!(by_latency.contains("\n| 1 | quick |"), "{by_latency}");
+    assert!(!by_latency.contains("has no place"), "{by_latency}");
+}
+
+#[test]
 fn a_storm_is_ranked_by_the_return_of_all_and_who_never_came_back_is_last() {
     let plan = plan_that(|plan| ranking::Score::new(plan) == ranking::Score::Return);
     let mut measurements = quick_and_slow(&plan);

@@ -8,7 +8,7 @@ use crate::report::ranking::{self, Row, Score};
 use crate::report::subject::Subject;
 use crate::report::table::{Cell, Line, NOTHING, Table};
 use crate::report::{figures, headline, words};
-use crate::stats::Interval;
+use crate::stats::{FEWEST_FOR_INTERVAL, Interval};
 use plan::{Clients, Steps};
 use project::contestant;
 use record::{Measurement, Status};
@@ -335,39 +335,27 @@ pub(super) fn shown(figure: f64, subject: &Subject<'_>) -> String {
     }
 }
 
-/// The interval of the figure over the repetitions, in words.
+/// The interval of the figure over the repetitions that have one, or their range, in words.
 pub(super) fn interval(row: &Row<'_>, subject: &Subject<'_>) -> String {
     let shown = |value: f64| shown(value, subject);
     let interval = match subject.grows() {
         true => row.clients_interval(),
         false => row.figure_interval(subject.score, subject.common),
     };
-    let each: Vec<f64> = match (subject.grows(), row.carried) {
-        (true, Some(carried)) => vec![carried.smallest as f64, carried.largest as f64],
-        (true, None) => Vec::new(),
-        (false, _) => row.figures(subject.score, subject.common),
+    let repetitions = match subject.grows() {
+        true => row.clients_of_each().len(),
+        false => row.figures(subject.score, subject.common).len(),
     };
-    let repetitions = row.repetitions.len();
-    match (interval, repetitions) {
-        _ if each.is_empty() => NOTHING.to_owned(),
-        (Some(Interval { low, high }), _) => {
-            format!(
-                "{} to {}, 95 % of {repetitions} repetitions",
-                shown(low),
-                shown(high)
-            )
-        }
-        (None, 1) => "one repetition: no interval".to_owned(),
-        (None, _) => {
-            let low = each.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = each.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            format!(
-                "{} to {}, range of {repetitions} repetitions",
-                shown(low),
-                shown(high)
-            )
-        }
-    }
+    let [low, high] = match interval {
+        Some(Interval { low, high }) => [shown(low), shown(high)],
+        None if repetitions == 0 => return NOTHING.to_owned(),
+        None => return "one repetition: no interval".to_owned(),
+    };
+    let kind = match repetitions < FEWEST_FOR_INTERVAL {
+        true => "range",
+        false => "95 %",
+    };
+    format!("{low} to {high}, {kind} of {repetitions} repetitions")
 }
 
 /// What rows are made with.

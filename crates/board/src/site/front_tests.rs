@@ -178,7 +178,7 @@ fn a_row_without_a_result_has_its_status_in_the_place_of_a_bar() {
         one("ticker", "beta", 900_000),
     ];
     let front = site(&slow).page("index.html");
-    assert!(row(&front, "beta").contains("too slow"), "{front}");
+    assert!(row(&front, "beta").contains("too busy"), "{front}");
 }
 
 #[test]

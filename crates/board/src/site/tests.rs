@@ -157,7 +157,7 @@ fn each_ranking_has_its_figures_their_interval_and_the_command() {
     let alpha = row(&page, "alpha");
     assert!(alpha.contains("data-value=\"4000\">4,000<"), "{alpha}");
     assert!(
-        alpha.contains("4,000 to 5,000, 95 % of 4 repetitions"),
+        alpha.contains("4,000 to 5,000, range of 4 repetitions"),
         "{alpha}"
     );
     assert!(

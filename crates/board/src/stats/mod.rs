@@ -7,6 +7,7 @@ mod bootstrap;
 mod change;
 mod correction;
 mod median;
+mod order;
 mod prediction;
 mod rank;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub(crate) use change::change_point;
 pub(crate) use correction::{benjamini_hochberg, holm};
 pub(crate) use median::Median;
 pub use median::median;
+pub(crate) use order::{FEWEST_FOR_INTERVAL, interval_or_range};
 pub(crate) use prediction::Prediction;
 pub(crate) use rank::{rank_test, smallest_p};
 

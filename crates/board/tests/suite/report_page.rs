@@ -315,7 +315,10 @@ fn times_far_apart_are_points_on_a_logarithmic_axis_and_others_bars_from_zero() 
             "{chart}"
         );
         assert_eq!(chart.matches("class=\"interval\"").count(), 2, "{chart}");
-        assert!(chart.contains("95 % interval of the median"), "{chart}");
+        assert!(
+            chart.contains("95 % interval of 6 repetitions or more"),
+            "{chart}"
+        );
     }
     assert!(
         far.contains(">100 ms</text>") && far.contains("ten times the one before"),

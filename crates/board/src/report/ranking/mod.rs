@@ -12,6 +12,7 @@
 //!   is about ([`Score`]): the limited latency at the largest number of clients that every repetition
 //!   of all of them was measured with, unless its plan says otherwise. Rows that are equal in that too share their
 //!   places.
+//! - Where rows are ranked by cost, one that had its cores too busy has no place ([`Row::too_busy`]).
 //! - Rows of enough repetitions share their places, too, where a rank test over the repetitions
 //!   does not separate them ([`Place`]).
 //! - A row has a place only when every repetition is `ok`; one that the user interrupted does not
@@ -49,6 +50,10 @@ use record::{
     ServerSeries, Status,
 };
 use std::cmp::Reverse;
+
+/// The share of its cores above which what a message costs a server is not compared: it is asked under a load
+/// that a server carries with time to spare.
+pub(crate) const MOST_BUSY: f64 = 0.85;
 
 /// One server and variant under one workload and dialect.
 #[derive(Clone, Debug)]
@@ -186,8 +191,21 @@ impl<'a> Row<'a> {
             && self.carried.is_some_and(|carried| carried.at_least)
     }
 
+    /// The share of its cores that it used in the last step, from 0 to 1: the median over the repetitions,
+    /// where that is above [`MOST_BUSY`].
+    pub(crate) fn too_busy(&self) -> Option<f64> {
+        let counted = self.counted();
+        let each = counted.iter().filter_map(|one| usage::share_of_cores(one));
+        let share = Median::Usual.of(&each.collect::<Vec<f64>>())?;
+        (share > MOST_BUSY).then_some(share)
+    }
+
     /// Whether it may have a place.
     fn is_ranked(&self) -> bool {
+        let is_by_cost = self.plan().map(Score::new) == Some(Score::Cost);
+        if is_by_cost && self.too_busy().is_some() {
+            return false;
+        }
         let has_carried = self
             .carried
             .is_some_and(|carried| carried.clients().is_some());

@@ -3,7 +3,7 @@
 use super::carried::found;
 use super::steps::says_of_the_server;
 use super::{Row, Score, score};
-use crate::stats::{Interval, Median, Resampling, enough, median_interval};
+use crate::stats::{Interval, Median, enough, interval_or_range};
 use plan::Measure;
 use record::{Measurement, Recorder, Status, StepRecord};
 use std::collections::BTreeSet;
@@ -118,27 +118,26 @@ pub(super) fn loads(row: &Row<'_>) -> BTreeSet<u64> {
     all.reduce(|all, one| &all & &one).unwrap_or_default()
 }
 
-/// Interval of the median of the repetitions, 95 percent; `None` where they are too few for one.
-fn interval(figures: &[f64], which: Median) -> Option<Interval> {
-    enough(figures.len(), figures.len())
-        .then(|| median_interval(figures, which, Resampling::default()))
-        .flatten()
-}
-
 impl Row<'_> {
     /// Clients carried by each repetition that was not cut short by the user.
     pub(crate) fn clients_of_each(&self) -> Vec<f64> {
         clients(self)
     }
 
-    /// Interval of the clients carried over the repetitions.
-    pub(crate) fn clients_interval(&self) -> Option<Interval> {
-        interval(&clients(self), Median::Measured)
+    /// Whether a test could tell it from another row of as many repetitions.
+    pub(crate) fn is_tested(&self) -> bool {
+        let repetitions = clients(self).len();
+        enough(repetitions, repetitions)
     }
 
-    /// Interval of the figure that tells equal rows apart, over the repetitions.
+    /// Interval of the clients carried over the repetitions, or their range where they are too few.
+    pub(crate) fn clients_interval(&self) -> Option<Interval> {
+        interval_or_range(&clients(self))
+    }
+
+    /// Interval of the figure that tells equal rows apart, over the repetitions, or their range.
     pub(crate) fn figure_interval(&self, by: Score, common: Option<u64>) -> Option<Interval> {
-        let told = interval(&score::figures(self, by, common), Median::Usual);
+        let told = interval_or_range(&score::figures(self, by, common));
         told.map(|Interval { low, high }| Interval {
             low: score::shown(low, by),
             high: score::shown(high, by),
@@ -162,11 +161,11 @@ impl Row<'_> {
         Median::Usual.of(&each)
     }
 
-    /// Interval of a percentile of completion over the repetitions, in nanoseconds, at the clients
-    /// that the row carried.
+    /// Interval of a percentile of completion over the repetitions, or their range, in nanoseconds, at
+    /// the clients that the row carried.
     pub(crate) fn completion_interval(&self, percentile: f64) -> Option<Interval> {
         let clients = self.carried?.clients()?;
         let each = latencies(self, clients, Measure::Completion, percentile);
-        interval(&each, Median::Usual)
+        interval_or_range(&each)
     }
 }

@@ -506,7 +506,9 @@ fn clients_that_the_repetitions_do_not_tell_apart_share_places() {
     let rows = rank(&measurements);
     let interval = rows[0].clients_interval().unwrap();
     assert_eq!((interval.low, interval.high), (4_000.0, 5_000.0));
-    assert!(rank(&measurements[..3])[0].clients_interval().is_none());
+    let few = &rank(&measurements[..3])[0];
+    assert!(few.clients_interval().is_some() && !few.is_tested());
+    assert!(rank(&measurements[..1])[0].clients_interval().is_none());
 }
 
 #[test]

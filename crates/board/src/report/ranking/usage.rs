@@ -131,6 +131,15 @@ pub(super) fn delivered(step: &StepRecord) -> Option<f64> {
     Some(timed.count as f64 * with_warm_up + untimed as f64)
 }
 
+/// The share of its cores that the server used in the last step, from 0 to 1; `None` where it was not held
+/// to any.
+pub(super) fn share_of_cores(of: &Measurement) -> Option<f64> {
+    let step = of.server_steps.last()?;
+    let cores = of.pinning.as_ref()?.server_cpus.len() as f64;
+    let had = step.elapsed_ns as f64 * cores;
+    (had > 0.0).then(|| step.cpu_ns as f64 / had)
+}
+
 fn growth(
     user: User,
     measurement: &Measurement,
@@ -177,6 +186,17 @@ mod tests {
         assert_eq!(of(User::Server), of(User::Proxy));
         let whole = |of| whole_memory(of, 1_000, MemoryKind::Resident).unwrap();
         assert_eq!(whole(&through), 2.0 * whole(&alone));
+    }
+
+    #[test]
+    fn a_share_is_of_all_cores_that_the_server_was_held_to() {
+        let mut of = measured("a", 2, 9_000, End::StepsDone);
+        of.server_steps[1].cpu_ns = of.server_steps[1].elapsed_ns;
+        assert_eq!(share_of_cores(&of), Some(1.0));
+        of.pinning.as_mut().unwrap().server_cpus = vec![0, 2];
+        assert_eq!(share_of_cores(&of), Some(0.5));
+        of.pinning = None;
+        assert_eq!(share_of_cores(&of), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(in crate::site) struct Bar {
     pub(in crate::site) interval: Option<Interval>,
     /// Whether it is the cheapest, or not told apart from it.
     pub(in crate::site) is_cheapest: bool,
-    /// Whether the row kept the limit of the workload.
+    /// Whether the row kept the limit of the workload, with time to spare on its cores.
     pub(in crate::site) kept_up: bool,
     /// Length in percent of the track.
     pub(in crate::site) length: f64,
@@ -135,18 +135,14 @@ impl<'r> Costs<'r> {
 fn costing<'r>(ranked: &'r Ranked, row: &Row<'_>) -> Option<Costing<'r>> {
     unit::cell(Column::Cost, row)?;
     let each = row.figures(Score::Cost, None);
-    let range = || {
-        let low = each.iter().copied().reduce(f64::min)?;
-        let high = each.iter().copied().reduce(f64::max)?;
-        (each.len() > 1).then_some(Interval { low, high })
-    };
     Some(Costing {
         ranked,
         ns: row.figure(Score::Cost, None)?,
-        interval: row.figure_interval(Score::Cost, None).or_else(range),
-        kept_up: row
-            .carried
-            .is_some_and(|carried| carried.clients().is_some()),
+        interval: row.figure_interval(Score::Cost, None),
+        kept_up: row.too_busy().is_none()
+            && row
+                .carried
+                .is_some_and(|carried| carried.clients().is_some()),
         each,
     })
 }

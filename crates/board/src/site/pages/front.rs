@@ -267,7 +267,7 @@ fn caption(field: &Field<'_>) -> Option<String> {
         _ => " Blue: no measurable difference from the cheapest.",
     };
     let late = match bars().any(|bar| !bar.kept_up) {
-        true => " Pale: too slow for this load.",
+        true => " Pale: too busy under this load.",
         false => "",
     };
     Some(format!(

@@ -198,7 +198,7 @@ fn heads(ranking: &Ranking<'_>, expected: Option<&Expected>) -> Vec<Head> {
     heads.push(head(
         "interval",
         "Interval of the ranked figure over the repetitions of this run: 95 % of the median where \
-         there are 4 or more, else their range.",
+         there are 6 or more, else their range.",
         false,
     ));
     heads.extend(expected.map(|expected| match expected.is_of_this_machine() {

@@ -49,7 +49,7 @@ fn cost(field: &Field<'_>, line: &Line) -> Option<String> {
     let bar = line.bar.as_ref()?;
     if !bar.kept_up {
         return Some(
-            "It did not keep up with the broadcasts whose cost ranks the servers.".to_owned(),
+            "It had no time to spare under the broadcasts whose cost ranks the servers.".to_owned(),
         );
     }
     let of = field

@@ -261,7 +261,9 @@ fn caption(uses: &[Use<'_>], bars: Bars, subject: &Subject<'_>, is_logarithmic: 
                 (false, false) => "Shorter bars are better.",
             };
             let interval = match uses.iter().any(|used| used.interval.is_some()) {
-                true => " A thin line is the 95 % interval of the median over the repetitions.",
+                true => {
+                    " A thin line is the 95 % interval of 6 repetitions or more, else their range."
+                }
                 false => "",
             };
             let rule = subject.ranked_by().unwrap_or_default();
