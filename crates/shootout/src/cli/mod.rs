@@ -124,6 +124,10 @@ pub enum Command {
         /// Only one variant of each server, drawn at random
         #[arg(long, conflicts_with = "variants")]
         one_each: bool,
+        /// Begins with the servers that are named and goes on with the others, in an order drawn at
+        /// random, until this time has passed, as 10m
+        #[arg(long, value_name = "TIME")]
+        within: Option<humantime::Duration>,
         /// Lists the passed checks too, with the seconds that each took
         #[arg(long)]
         all: bool,

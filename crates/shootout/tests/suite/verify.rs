@@ -78,6 +78,37 @@ fn one_variant_of_each_server_is_drawn() {
         .expect(1, &["--one-each", "cannot be used with", "--variants"]);
 }
 
+#[test]
+fn named_servers_are_verified_first_and_others_while_there_is_time() {
+    let project = Project::new();
+    for name in ["a-server", "b-server"] {
+        project.add(&Server {
+            name,
+            ..Server::default()
+        });
+    }
+    add_foreign(&project, "c-server");
+    let done = project.shootout("verify --within 1h b-server");
+    done.expect(
+        0,
+        &["3 variants: 2 ok, 1 without what they need (c-server)"],
+    );
+    let at = |name: &str| done.stdout.find(&format!("{name}: ")).unwrap();
+    assert!(at("b-server") < at("a-server"), "{}", done.stdout);
+    assert!(!done.stdout.contains("not begun"), "{}", done.stdout);
+    let done = project.shootout("verify --within 0s b-server");
+    done.expect(0, &["b-server: "]);
+    let told = done.stdout.lines().last().unwrap();
+    let (said, names) = told.split_once(": ").unwrap();
+    assert_eq!(said, "not begun within 0s");
+    let mut names: Vec<&str> = names.split(", ").collect();
+    names.sort_unstable();
+    assert_eq!(names, ["a-server", "c-server"]);
+    project
+        .shootout("verify --within 1h d-server")
+        .expect(1, &["d-server"]);
+}
+
 /// A server that cannot be built here, which fails only those who name it.
 fn add_foreign(project: &Project, name: &str) {
     project.add(&Server {

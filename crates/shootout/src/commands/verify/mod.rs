@@ -15,13 +15,13 @@ use crate::options::Pin;
 use crate::rows::Wanted;
 use anstyle::{AnsiColor, Style};
 use board::conformance_table::Line;
-use project::Refusal;
+use project::{Refusal, ServerFolder};
 use rand::SeedableRng as _;
-use rand::seq::IndexedRandom as _;
+use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 use record::Environment;
 use std::num::NonZeroUsize;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What is verified and how much is told.
 pub(super) struct Choice {
@@ -29,6 +29,8 @@ pub(super) struct Choice {
     pub(super) variants: Vec<String>,
     /// One variant of each server, another each time.
     pub(super) one_each: bool,
+    /// Those servers first, and then others, of which none is begun later than this.
+    pub(super) within: Option<Duration>,
     pub(super) all: bool,
     pub(super) skip_build: bool,
     /// Rows at once; as many as there are cores, when absent.
@@ -39,7 +41,13 @@ pub(super) struct Choice {
 
 impl Choice {
     fn is_named(&self) -> bool {
-        !self.servers.is_empty()
+        !self.servers.is_empty() && self.within.is_none()
+    }
+
+    /// Whether a server may still be begun, so long after the start.
+    fn begins(&self, server: &str, after: Duration) -> bool {
+        self.within.is_none_or(|within| after < within)
+            || self.servers.iter().any(|named| named == server)
     }
 
     fn rows_at_once(&self) -> usize {
@@ -69,7 +77,10 @@ enum What {
 }
 
 pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Refusal> {
-    let entries = context.project.select(&choice.servers)?;
+    let entries = match choice.within {
+        None => context.project.select(&choice.servers)?,
+        Some(_) => in_drawn_order(context, &choice.servers)?,
+    };
     let mut readable = context.readable(&entries);
     let mut tally = Tally::default();
     tally.unreadable(entries.len() - readable.len());
@@ -82,6 +93,7 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
         .server_threads
         .max(2);
     let mut lines: Vec<Line> = Vec::new();
+    let mut left_out: Vec<&str> = readable.iter().map(|of| of.entry.name.as_str()).collect();
     side_by_side::verify(context, choice, &readable, threads, &mut |server, done| {
         for line in done.said.lines() {
             say!("{line}");
@@ -90,10 +102,12 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
             What::Built(without) => {
                 for (variant, why) in &without {
                     tally.not_built(server, variant, why, choice.is_named());
+                    left_out.retain(|name| *name != server);
                 }
             }
             What::Verified(_, verified) if verified.again => {}
             What::Verified(variant, verified) => {
+                left_out.retain(|name| *name != server);
                 if verified.passed {
                     tally.ok();
                 } else {
@@ -107,6 +121,10 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
         return Ok(Exit::Interrupted);
     }
     let exit = tally.finish();
+    if let Some(within) = choice.within.filter(|_| !left_out.is_empty()) {
+        let (within, names) = (humantime::format_duration(within), left_out.join(", "));
+        say!("not begun within {within}: {names}");
+    }
     let kept = match choice.table {
         None => true,
         Some(table) => table::keep(context, table, lines)?,
@@ -114,14 +132,32 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
     Ok(if kept { exit } else { Exit::Failed })
 }
 
+/// All servers, those that are named first.
+fn in_drawn_order(context: &Context<'_>, named: &[String]) -> Result<Vec<ServerFolder>, Refusal> {
+    let mut all = context.project.select(&[])?;
+    all.shuffle(&mut dice());
+    if named.is_empty() {
+        return Ok(all);
+    }
+    let mut ordered = context.project.select(named)?;
+    all.retain(|entry| ordered.iter().all(|first| first.name != entry.name));
+    ordered.append(&mut all);
+    Ok(ordered)
+}
+
 /// Leaves one variant of each server.
 fn draw_one_each(readable: &mut [Wanted<'_>]) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let mut dice = ChaCha8Rng::seed_from_u64(now.map_or(0, |since| since.as_nanos() as u64));
+    let mut dice = dice();
     for wanted in readable {
         let drawn = wanted.variants.choose(&mut dice).cloned();
         wanted.variants = drawn.into_iter().collect();
     }
+}
+
+/// Random numbers, others each time.
+fn dice() -> ChaCha8Rng {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    ChaCha8Rng::seed_from_u64(now.map_or(0, |since| since.as_nanos() as u64))
 }
 
 fn painted(color: AnsiColor, word: &str) -> String {

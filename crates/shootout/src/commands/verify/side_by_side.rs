@@ -11,11 +11,12 @@ use crate::commands::Context;
 use crate::commands::build::{order, told};
 use crate::rows::Wanted;
 use project::contestant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 /// A thing that is done, with its place in the output and its server.
 type Numbered<'a> = (usize, &'a str, Done);
@@ -29,16 +30,28 @@ pub(super) fn verify(
     on_done: &mut dyn FnMut(&str, Done),
 ) {
     let (found, news) = mpsc::channel();
-    let (ready, waiting) = mpsc::channel();
+    let (ready, waiting) = mpsc::channel::<(usize, Row<'_>)>();
     let waiting = Mutex::new(waiting);
     let again = Mutex::new(Vec::new());
     let rows: usize = all.iter().map(|wanted| wanted.variants.len()).sum();
     let begun = AtomicUsize::new(0);
+    let started = Instant::now();
+    let begins = |wanted: &Wanted<'_>| choice.begins(&wanted.entry.name, started.elapsed());
+    let servers = Mutex::new(BTreeSet::new());
+    // All variants of a server, or none.
+    let is_wanted = |wanted: &Wanted<'_>| {
+        let mut begun = unpoisoned(&servers);
+        let name = &wanted.entry.name;
+        begun.contains(name) || begins(wanted) && begun.insert(name.clone())
+    };
     let run = |row: &Row<'_>, beside| {
         let name = contestant(&row.wanted.entry.name, &row.variant.name);
-        let line = match begun.fetch_add(1, Ordering::Relaxed) {
-            again if again >= rows => format!("{name}: verifying again\n"),
-            before => format!("{name}: verifying ({} of {rows})\n", before + 1),
+        let line = match (beside, rows) {
+            (Beside::Nothing, 2..) => format!("{name}: verifying again\n"),
+            _ => {
+                let before = begun.fetch_add(1, Ordering::Relaxed);
+                format!("{name}: verifying ({} of {rows})\n", before + 1)
+            }
         };
         anstream::eprint!("{line}");
         let mut said = String::new();
@@ -54,9 +67,13 @@ pub(super) fn verify(
         // Children end with the thread that has started them: each row has one from start to end.
         for _ in 0..choice.rows_at_once().min(rows) {
             let (found, waiting, again, run) = (found.clone(), &waiting, &again, &run);
+            let is_wanted = &is_wanted;
             scope.spawn(move || {
                 let next = || unpoisoned(waiting).recv();
                 while let Ok((number, row)) = next() {
+                    if !is_wanted(row.wanted) {
+                        continue;
+                    }
                     let Some((said, verified)) = run(&row, beside) else {
                         continue;
                     };
@@ -68,7 +85,8 @@ pub(super) fn verify(
                 }
             });
         }
-        scope.spawn(move || build_all(context, choice, all, &found, &ready));
+        let begins = &begins;
+        scope.spawn(move || build_all(context, choice, all, begins, &found, &ready));
         in_order(news, on_done);
     });
     let mut again = again.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -94,7 +112,7 @@ fn in_order(news: Receiver<Numbered<'_>>, on_done: &mut dyn FnMut(&str, Done)) {
             next += 1;
         }
     }
-    // Behind what the user has ended.
+    // Behind what was not begun, or the user has ended.
     for (server, done) in early.into_values() {
         on_done(server, done);
     }
@@ -104,11 +122,15 @@ fn build_all<'a>(
     context: &Context<'_>,
     choice: &Choice,
     all: &'a [Wanted<'a>],
+    begins: &dyn Fn(&Wanted<'_>) -> bool,
     found: &Sender<Numbered<'a>>,
     ready: &Sender<(usize, Row<'a>)>,
 ) {
     let mut number = 0;
     for (before, wanted) in all.iter().enumerate() {
+        if !begins(wanted) {
+            continue;
+        }
         let server = wanted.entry.name.as_str();
         // In one piece: rows report from other threads.
         let line = format!("{server}: building ({} of {})\n", before + 1, all.len());
